@@ -1,0 +1,71 @@
+"""Alerts as Alertmanager sends them, and what an incident is about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+
+class AlertStatus(Enum):
+    """Alertmanager's two words."""
+
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """One alert. Every string of it is hostile: it may hold quotes, markup, control characters.
+
+    `ends_at` is None while the alert fires. Times are aware, UTC.
+    """
+
+    fingerprint: str
+    name: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    status: AlertStatus
+    starts_at: datetime
+    ends_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertGroup:
+    """One notification of Alertmanager: the alerts of one group, all read or nothing."""
+
+    group_key: str
+    receiver: str
+    alerts: tuple[Alert, ...]
+    truncated_alerts: int = 0
+    external_url: str = ""
+
+
+class SubjectKind(Enum):
+    """What kind of thing an incident is about."""
+
+    WORKLOAD = "workload"
+    POD = "pod"
+    NODE = "node"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What an incident is about, from labels alone. Empty text = the labels don't say."""
+
+    kind: SubjectKind
+    cluster: str = ""
+    namespace: str = ""
+    workload: str = ""
+    workload_label: str = ""  # which label named it: deployment, service, model_name, ...
+    pod: str = ""
+    container: str = ""
+    node: str = ""
+
+    @property
+    def where(self) -> str:
+        """The short name that people read: `prod/llm-70b`, `gpu-node-7`, or `all services`."""
+        name = self.workload or self.pod
+        if name:
+            return f"{self.namespace}/{name}" if self.namespace else name
+        return self.node or self.namespace or "all services"

@@ -1,0 +1,103 @@
+"""An incident: alerts handled together, one message, one page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from tailhound.model.alert import Alert, Subject
+from tailhound.model.verdict import Diagnosis
+
+
+class State(Enum):
+    """Where an incident stands. FAILED = tailhound itself failed; the alert stands."""
+
+    DEFERRED = "deferred"
+    INVESTIGATING = "investigating"
+    DIAGNOSED = "diagnosed"
+    MITIGATING = "mitigating"
+    RESOLVED = "resolved"
+    JOINED = "joined"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far an investigation is, for the message before the verdict."""
+
+    answered: int
+    waiting: int
+    failed: int
+    ruled_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """One line of the timeline: UTC time, plain sentence."""
+
+    at: datetime
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revised:
+    """A verdict that late evidence replaced."""
+
+    at: datetime
+    was_at: datetime
+    was: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """Everything that a surface (Slack, web, terminal, JSON) needs to show one incident.
+
+    `id` is short and for people (7F3K). `key` groups alerts (see `diagnosis.group`). `episode`
+    counts re-fires inside the reopen window, from 1. `n` counts investigations, from 1.
+    `revision` grows with every change of what people see. `causes_checked` is the number of
+    runbooks that run. `unreadable` holds the reason for a body that was stored raw.
+    """
+
+    id: str
+    key: str
+    subject: Subject
+    state: State
+    alerts: tuple[Alert, ...]
+    received_at: datetime
+    revision: int = 0
+    episode: int = 1
+    n: int = 1
+    causes_checked: int = 0
+    verdict_by: datetime | None = None
+    progress: Progress | None = None
+    diagnosis: Diagnosis | None = None
+    revised: Revised | None = None
+    resolved_at: datetime | None = None
+    previous_resolved_at: datetime | None = None
+    joined_into: str = ""
+    failed_because: str = ""
+    unreadable: str = ""
+    truncated_alerts: int = 0
+    repeats: int = 0
+    mode: str = "observe"
+    timeline: tuple[Happened, ...] = ()
+
+    @property
+    def firing(self) -> tuple[Alert, ...]:
+        """The alerts that still fire."""
+        return tuple(alert for alert in self.alerts if alert.ends_at is None)
+
+    @property
+    def name(self) -> str:
+        """The name of the first alert, or what stands for it."""
+        return self.alerts[0].name if self.alerts else "unreadable alert"
+
+    @property
+    def severity(self) -> str:
+        """The severity label of the first alert that has one; "" without."""
+        return next((a.labels["severity"] for a in self.alerts if "severity" in a.labels), "")
+
+    @property
+    def since(self) -> datetime:
+        """The earliest start of its alerts."""
+        return min((alert.starts_at for alert in self.alerts), default=self.received_at)

@@ -1,0 +1,188 @@
+"""What the rules say: checks, the verdict on one cause, and the diagnosis over all of them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from tailhound.model.evidence import Evidence, FactValue
+from tailhound.truth import Truth
+
+
+class Verdict(Enum):
+    """One runbook's answer about its own cause."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+    NOT_APPLICABLE = "not-applicable"
+
+
+class Confidence(Enum):
+    """How sure a confirmation is; never a number."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Part(Enum):
+    """Which list of the runbook a claim stands in."""
+
+    APPLIES = "applies"
+    CONFIRM = "confirm"
+    OPTIONAL = "optional"
+    REFUTE = "refute"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A value that a condition looked at: `name` as written (`cpu.throttled_ratio`), its unit.
+
+    `usual` is the usual value of the same fact where the evidence has it. `of` names the record of
+    a set that decided (`llm-0`), "" for a plain fact.
+    """
+
+    name: str
+    value: FactValue
+    unit: str = "none"
+    usual: float | None = None
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One claim of a runbook, answered.
+
+    `needs` are the bounds as (comparison, number, unit), to write "needs 25 %": they come from the
+    named thresholds of the condition. `missing` names the facts that would decide.
+    """
+
+    claim: str
+    condition: str
+    part: Part
+    truth: Truth
+    seen: tuple[Seen, ...] = ()
+    missing: tuple[str, ...] = ()
+    needs: tuple["Bound", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """A bound that a condition compares with: `>`, 0.25, "ratio"."""
+
+    fact: str
+    comparison: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A mitigation as this incident gets it: offered, or the reason why not."""
+
+    id: str
+    title: str
+    mode: str  # "suggested" | "one-click"
+    offered: bool
+    why_not: str | None
+    risk: str
+    helps: str = ""
+    ttft: str = ""
+    cost: str = ""
+    complexity: str = ""
+    when: str = ""
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """The verdict on one cause, with everything that led to it.
+
+    `because` is one sentence. `says` is the runbook's paragraph, only when confirmed. `onset` is
+    None when unknown. `evidence` names the evidence it asked for.
+    """
+
+    runbook: str
+    title: str
+    verdict: Verdict
+    because: str
+    confidence: Confidence | None = None
+    confidence_because: str = ""
+    says: str = ""
+    onset: datetime | None = None
+    checks: tuple[Check, ...] = ()
+    mitigations: tuple[Offer, ...] = ()
+    leads_to: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """The mean seconds of one stage of a request, and its usual mean; None = not measured."""
+
+    stage: str
+    seconds: float | None
+    usual_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symptom:
+    """The first latency or error series that left its usual band for the subject.
+
+    `name` is what people read ("inter-token p99"), `unit` as in `model.facts`. `at_least` is true
+    for a quantile that is clipped by its top bucket. `usual_from` names the windows that made the
+    usual value ("1 h", "1 d", "7 d"). `slo` is the configured objective, None without one.
+    """
+
+    name: str
+    value: float
+    unit: str
+    usual: float | None
+    usual_from: tuple[str, ...] = ()
+    slo: float | None = None
+    onset: datetime | None = None
+    at_least: bool = False
+
+
+class Outlook(Enum):
+    """What the headline says."""
+
+    CAUSE_FOUND = "cause found"
+    TWO_FIT = "two causes fit"
+    NONE_CONFIRMED = "no cause confirmed"
+    BLIND = "cannot see"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """All verdicts of one investigation, ranked.
+
+    `chain` runs from trigger to effect and holds `primary`. `causes` has one entry per runbook of
+    the compiled set, confirmed first, then unknown, refuted, not applicable. `blind` names the
+    backend that does not answer when the outlook is BLIND. `scope` is "1 of 3 pods", `shape` is
+    "step" | "ramp" | "comb" | "", `load` is "flat" | "up" | "down" | "".
+    """
+
+    outlook: Outlook
+    primary: str | None
+    chain: tuple[str, ...]
+    confidence: Confidence | None
+    causes: tuple[Cause, ...]
+    evidence: tuple[Evidence, ...]
+    stages: tuple[Stage, ...] = ()
+    symptom: Symptom | None = None
+    scope: str = ""
+    shape: str = ""
+    load: str = ""
+    blind: str = ""
+    decided_at: datetime | None = None
+    at_deadline: bool = False
+    took_seconds: float = 0.0
+
+    def cause(self, runbook: str) -> Cause:
+        """The verdict of one runbook; KeyError without it."""
+        for cause in self.causes:
+            if cause.runbook == runbook:
+                return cause
+        raise KeyError(runbook)

@@ -1,0 +1,250 @@
+"""The configuration: one YAML file, overridden by TAILHOUND_* variables. Secrets by reference only.
+
+A secret is `{env: NAME}` or `{file: PATH}`, never a value in the file. Every key has a default
+except the addresses of backends: a backend without an address is not asked, and its evidence says
+so.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from tailhound.errors import SettingsError
+
+
+class Section(BaseModel):
+    """Unknown keys are refused: a typo must not look like a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Secret(Section):
+    """Where a secret lies. Exactly one of the two is set; the value is read when it is used."""
+
+    env: str = ""
+    file: str = ""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> "Secret":
+        if bool(self.env) == bool(self.file):
+            raise ValueError("give either env: NAME or file: PATH")
+        return self
+
+    def read(self) -> str:
+        """The secret, stripped; SettingsError when the variable or the file is not there."""
+        if self.env:
+            if self.env not in os.environ:
+                raise SettingsError(f"the environment variable {self.env} is not set")
+            return os.environ[self.env].strip()
+        try:
+            return Path(self.file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise SettingsError(
+                f"can't read the secret file {self.file}: {error.strerror}"
+            ) from error
+
+
+class Basic(Section):
+    """Basic authentication."""
+
+    username: str
+    password: Secret
+
+
+class Listen(Section):
+    """Where serve listens. A public address needs webhook credentials."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    public_url: str = ""
+    bearer: Secret | None = None
+    basic: Basic | None = None
+
+
+class Store(Section):
+    """The database: an SQLite file, or PostgreSQL."""
+
+    url: str = "sqlite:///tailhound.db"
+
+
+class Prometheus(Section):
+    """One Prometheus (or compatible) server. `url` empty = not configured."""
+
+    url: str = ""
+    bearer: Secret | None = None
+    basic: Basic | None = None
+    ca_file: str = ""
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
+    concurrency: Annotated[int, Field(ge=1, le=100)] = 10
+    max_bytes: Annotated[int, Field(ge=1024)] = 8 * 1024 * 1024
+
+
+class Kubernetes(Section):
+    """The API server: by address and token, by kubeconfig, or from inside the cluster."""
+
+    server: str = ""
+    token: Secret | None = None
+    ca_file: str = ""
+    kubeconfig: str = ""
+    context: str = ""
+    in_cluster: bool = False
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
+    concurrency: Annotated[int, Field(ge=1, le=100)] = 6
+    max_bytes: Annotated[int, Field(ge=1024)] = 16 * 1024 * 1024
+
+    @property
+    def configured(self) -> bool:
+        """Whether there is a cluster to ask."""
+        return bool(self.server or self.kubeconfig or self.in_cluster)
+
+
+class Host(Section):
+    """One host that can be reached by SSH. `address` empty = its name."""
+
+    address: str = ""
+    port: Annotated[int, Field(ge=1, le=65535)] = 22
+    user: str = ""
+    jump: str = ""
+
+
+class Ssh(Section):
+    """SSH to the hosts. `key` None = not configured.
+
+    `allow` is the site's allow-list: each entry an argv with typed holes (docs/operators/ssh.md);
+    None = the shipped list. `any_host` lets node names outside `hosts` be asked under their name.
+    """
+
+    user: str = "tailhound"
+    key: Secret | None = None
+    known_hosts: str = ""
+    hosts: Mapping[str, Host] = {}
+    any_host: bool = False
+    wrapper: bool = False
+    sudo: bool = True
+    allow: tuple[tuple[str, ...], ...] | None = None
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 8.0
+    gap_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
+    concurrency: Annotated[int, Field(ge=1, le=200)] = 16
+    max_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
+
+
+class Slack(Section):
+    """Slack in Socket Mode. `bot_token` None = not configured. `channel` is a channel id."""
+
+    bot_token: Secret | None = None
+    app_token: Secret | None = None
+    channel: str = ""
+    api_url: str = "https://slack.com/api/"
+
+
+class Deadlines(Section):
+    """Seconds: the verdict comes at `verdict`, late answers count until `late`."""
+
+    verdict: Annotated[float, Field(gt=0, le=600)] = 30.0
+    late: Annotated[float, Field(ge=0, le=1800)] = 120.0
+
+
+class Incidents(Section):
+    """How alerts become incidents."""
+
+    reopen_minutes: Annotated[float, Field(ge=0)] = 30.0
+    subjects_at_most: Annotated[int, Field(ge=1, le=1000)] = 20
+    ignore: tuple[str, ...] = ("Watchdog", "InfoInhibitor")
+    concurrency: Annotated[int, Field(ge=1, le=500)] = 50
+    cluster_labels: tuple[str, ...] = ("cluster",)
+    workload_labels: tuple[str, ...] = (
+        "deployment",
+        "statefulset",
+        "inferencepool",
+        "service",
+        "model_name",
+    )
+
+
+class Profile(Section):
+    """What differs at this site: for the incidents whose labels match, other thresholds and SLOs.
+
+    `thresholds` maps a runbook's id to new values by threshold name. `metric_prefix` replaces the
+    engine's prefix ("vllm:" -> "ray_vllm_").
+    """
+
+    match: Mapping[str, str] = {}
+    thresholds: Mapping[str, Mapping[str, float]] = {}
+    slo: Mapping[str, float] = {}
+    metric_prefix: str = ""
+
+
+class Settings(Section):
+    """The whole configuration."""
+
+    cluster: str = ""
+    mode: Literal["observe", "shadow", "one-click"] = "observe"
+    store: Store = Store()
+    listen: Listen = Listen()
+    runbooks: tuple[str, ...] = ("shipped",)
+    prometheus: Prometheus = Prometheus()
+    kubernetes: Kubernetes = Kubernetes()
+    ssh: Ssh = Ssh()
+    slack: Slack = Slack()
+    deadlines: Deadlines = Deadlines()
+    incidents: Incidents = Incidents()
+    profiles: tuple[Profile, ...] = ()
+    slo: Mapping[str, float] = {}
+
+
+def load(path: Path | None, environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings of a file (None = all defaults), overridden by the environment.
+
+    `TAILHOUND_PROMETHEUS__URL` overrides `prometheus.url`: two underscores go one level down.
+    SettingsError names the file, the place and what may stand there.
+    """
+    values = _read(path) if path else {}
+    for name, text in sorted((environ if environ is not None else os.environ).items()):
+        if name.startswith("TAILHOUND_") and "__" in name:
+            _put(values, name.removeprefix("TAILHOUND_").lower().split("__"), text)
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_explained(error, path)) from error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: is not UTF-8 text: {error.reason}") from error
+    try:
+        values = yaml.load(text, Loader=yaml.CSafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        raise SettingsError(f"{place}: not YAML: {error.problem}") from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise SettingsError(
+            f"{path}:1:1: must hold `key: value` lines, but is {type(values).__name__}"
+        )
+    return values
+
+
+def _put(values: dict[str, Any], keys: list[str], text: str) -> None:
+    for key in keys[:-1]:
+        inner = values.get(key)
+        values[key] = inner = dict(inner) if isinstance(inner, dict) else {}
+        values = inner
+    values[keys[-1]] = text
+
+
+def _explained(error: ValidationError, path: Path | None) -> str:
+    where = str(path) if path else "configuration"
+    return "\n".join(
+        f"{where}: {'.'.join(str(part) for part in item['loc']) or 'top level'}: {item['msg']}"
+        for item in error.errors()
+    )
