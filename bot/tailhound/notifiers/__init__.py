@@ -1,0 +1,64 @@
+"""Incidents out: what a notifier is, and what the outbox hands to it.
+
+The outbox (`durable.outbox`) claims a row before it calls a notifier and records the result after;
+a notifier only renders the incident and talks to its service.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tailhound.model import Incident
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One incident to show in one place, in its newest state.
+
+    `place` is the notifier's own address ("C0123" for Slack). `message` is the id of the message
+    that stands already (Slack's ts), "" before the first post. `unsure` is true when an earlier post
+    was sent and its answer never seen: the notifier looks for it before it posts again.
+    """
+
+    id: int
+    incident: Incident
+    place: str
+    message: str = ""
+    attempt: int = 1
+    unsure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """The message stands in `place` under the id `message`."""
+
+    place: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Not now (rate limit, outage, answer lost): try again after `seconds`.
+
+    `unsure` is true when the call was sent and nobody knows whether it took effect.
+    """
+
+    seconds: float
+    why: str
+    unsure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Never like this (channel archived, token revoked): `why` names what a person must do."""
+
+    why: str
+
+
+class Notifier(Protocol):
+    """Shows incidents somewhere. `deliver` never raises for trouble of the service."""
+
+    name: str
+
+    async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
+        """Post the incident, or edit the message that stands."""
+        ...
