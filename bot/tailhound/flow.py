@@ -11,7 +11,7 @@ not an exception.
 A collector that yields a `Write` does not type-check, and the driver refuses it at run time too.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -110,3 +110,30 @@ class Collector(Protocol[P_contra, F_co]):
     def collect(self, params: P_contra) -> Reading[F_co]:
         """The flow that asks; its return value is an instance of `facts`."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Together(Read[tuple[Any, ...]]):
+    """Several reads asked at the same time; the reply holds theirs in the same order.
+
+    Each inner question is asked, shown, deduplicated and counted by itself.
+    """
+
+    requests: tuple[Read[Any], ...]
+
+    @property
+    def backend(self) -> str:
+        """Nobody by itself."""
+        return ""
+
+    @property
+    def shown(self) -> str:
+        """The questions, a line each."""
+        return "\n".join(request.shown for request in self.requests)
+
+
+def together(requests: Iterable[Read[T]]) -> Reading[tuple[T | Missing, ...]]:
+    """Ask several questions at the same time; the replies come in the order of the questions."""
+    asked = tuple(requests)
+    replies: tuple[T | Missing, ...] = yield Together(asked)
+    return replies
