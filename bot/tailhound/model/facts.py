@@ -24,6 +24,8 @@ from typing import Any
 from tailhound.model.evidence import FactValue
 
 SUFFIX_UNITS = (
+    ("slowdown_ratio", "times"),
+    ("_times", "times"),
     ("_seconds_per_second", "seconds_per_second"),
     ("_bytes_per_second", "bytes_per_second"),
     ("_tokens_per_second", "tokens_per_second"),
@@ -38,7 +40,11 @@ SUFFIX_UNITS = (
     ("_celsius", "celsius"),
 )
 UNITS = frozenset({unit for _, unit in SUFFIX_UNITS} | {"none"})
-"""Units that a fact or a threshold may have. "none" is a plain number without a unit."""
+"""Units that a fact or a threshold may have. "none" is a plain number without a unit.
+
+"ratio" is a share (0.62 = 62 %), "times" a ratio to something else (1.5 = x1.5); conditions may
+compare one with the other, people read them differently.
+"""
 
 
 class Kind(Enum):
