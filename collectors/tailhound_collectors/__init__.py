@@ -3,5 +3,13 @@
 from typing import Any
 
 from tailhound.flow import Collector
+from tailhound_collectors.cpu import ContainerCpuCollector, NodeCpuCollector
+from tailhound_collectors.latency import LatencyCollector
+from tailhound_collectors.pods import ContainerCollector
 
-COLLECTORS: tuple[Collector[Any, Any], ...] = ()
+COLLECTORS: tuple[Collector[Any, Any], ...] = (
+    ContainerCpuCollector(),
+    NodeCpuCollector(),
+    LatencyCollector(),
+    ContainerCollector(),
+)

@@ -124,7 +124,7 @@ def _without_none(hint: Any) -> Any:
 
 def unit_of(name: str) -> str:
     """The unit that a fact's name ends in; "none" without one."""
-    base = name.removesuffix("_usual")
+    base = "_" + name.removesuffix("_usual")
     return next((unit for suffix, unit in SUFFIX_UNITS if base.endswith(suffix)), "none")
 
 

@@ -1,0 +1,95 @@
+"""What collectors share: numbers out of replies, and the usual value of a query."""
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median
+
+from tailhound.flow import Reading, together
+from tailhound.model import Missing
+from tailhound.model.facts import Sample, Series
+from tailhound.requests import Query, RangeQuery, Ranges, Vector
+
+WINDOW = "5m"
+"""Rate window of verdicts (signals: at least four scrapes; 5 m for verdicts)."""
+
+ONSET_WINDOW = "2m"
+"""Rate window of the series that onsets are read from."""
+
+HISTORY_SECONDS = 2700.0
+"""How far back an onset is looked for: 45 minutes, our own default."""
+
+STEP_SECONDS = 15.0
+USUAL_SPAN_SECONDS = 600.0
+"""Ten minutes of samples around each "usual" moment make its band: our own default."""
+
+
+def number(reply: Vector | Missing) -> float | None:
+    """The value of a one-element answer; None when there is none."""
+    if isinstance(reply, Missing) or len(reply) != 1:
+        return None
+    return reply[0].value
+
+
+def by(reply: Vector | Missing, *labels: str) -> dict[tuple[str, ...], float]:
+    """The values of an answer by the named labels; empty when there is none."""
+    if isinstance(reply, Missing):
+        return {}
+    return {tuple(item.label(name) for name in labels): item.value for item in reply}
+
+
+def counted(reply: Vector | Missing) -> bool | None:
+    """Whether such a series exists; None when the backend gave no answer."""
+    if isinstance(reply, Missing):
+        return False if reply.reason.value == "empty" else None
+    return True
+
+
+def ratio(now: float | None, usual: float | None) -> float | None:
+    """now / usual; None when either is unknown or usual is 0."""
+    if now is None or usual is None or usual == 0:
+        return None
+    return now / usual
+
+
+def middle(values: Iterable[float | None]) -> float | None:
+    """The median of what is known; None when nothing is."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def usually(
+    promql: str, usual: Sequence[float], pick: Callable[[Vector | Missing], float | None] = number
+) -> Reading[tuple[float | None, float | None]]:
+    """A query's value now, and the median of its values at the usual moments."""
+    replies = yield from together(
+        [Query(promql=promql), *(Query(promql=promql, ago=ago) for ago in usual)]
+    )
+    return pick(replies[0]), middle(pick(reply) for reply in replies[1:])
+
+
+def history(promql: str, usual: Sequence[float]) -> Reading[tuple[Series | None, Series | None]]:
+    """The last 45 minutes of a query, and its samples around the usual moments."""
+    asked = [
+        RangeQuery(promql=promql, start_ago=HISTORY_SECONDS, step=STEP_SECONDS),
+        *(
+            RangeQuery(
+                promql=promql,
+                start_ago=ago + USUAL_SPAN_SECONDS,
+                end_ago=ago,
+                step=STEP_SECONDS,
+            )
+            for ago in usual
+        ),
+    ]
+    replies = yield from together(asked)
+    return _series(replies[0]), _joined(_series(reply) for reply in replies[1:])
+
+
+def _series(reply: Ranges | Missing) -> Series | None:
+    if isinstance(reply, Missing) or len(reply) != 1:
+        return None
+    return reply[0].samples
+
+
+def _joined(parts: Iterable[Series | None]) -> Series | None:
+    samples: list[Sample] = [sample for part in parts if part for sample in part]
+    return tuple(samples) if samples else None
