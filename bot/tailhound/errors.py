@@ -20,7 +20,10 @@ class TailhoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing wrong in a file: where, what, and what to write instead."""
+    """One thing wrong in a file: where, what, and what to write instead.
+
+    `length` is how many characters the mistake is long, to underline it.
+    """
 
     path: str
     line: int
@@ -28,6 +31,7 @@ class Finding:
     message: str
     rule: str = "error"
     severity: str = "error"
+    length: int = 1
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}: {self.message}"
