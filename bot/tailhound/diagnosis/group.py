@@ -89,7 +89,7 @@ def _about(alert: Alert) -> dict[str, str]:
 
 def _key(*parts: str) -> str:
     readable = f"{parts[0]}:{'/'.join(parts[1:])}"
-    if _READABLE.fullmatch(readable):
+    if _READABLE.fullmatch(readable) and not any("/" in part for part in parts):
         return readable
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     return f"{parts[0]}:sha256:{digest}"

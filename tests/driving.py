@@ -1,0 +1,51 @@
+"""Drives a flow by hand: the test answers each question."""
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+from tailhound.flow import Read, Together
+from tailhound.model import Missing, Reason
+from tailhound.requests import Labelled, Query, Vector
+
+T = TypeVar("T")
+Answering = Callable[[Read[Any]], Any]
+
+
+def drive(flow: Generator[Read[Any], Any, T], answer: Answering) -> T:
+    """Run a flow to its end; `answer` gives the reply to each question."""
+    reply: Any = None
+    while True:
+        try:
+            request = flow.send(reply)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        if isinstance(request, Together):
+            reply = tuple(answer(inner) for inner in request.requests)
+        else:
+            reply = answer(request)
+
+
+def vector(*items: tuple[dict[str, str], float]) -> Vector:
+    """An instant vector out of (labels, value)."""
+    return tuple(Labelled(tuple(sorted(labels.items())), value) for labels, value in items)
+
+
+EMPTY = Missing(Reason.EMPTY, "no such series in Prometheus")
+TIMEOUT = Missing(Reason.TIMEOUT, "did not answer within 10 s")
+
+
+def by_text(answers: dict[str, Any], default: Any = EMPTY) -> Answering:
+    """Answers a query by the first key that its text contains; "ago" tells past from now."""
+
+    def answer(request: Read[Any]) -> Any:
+        shown = request.shown
+        past = isinstance(request, Query) and request.ago > 0
+        for part, reply in answers.items():
+            if part in shown:
+                if isinstance(reply, dict):
+                    return reply["past" if past else "now"]
+                return reply
+        return default
+
+    return answer

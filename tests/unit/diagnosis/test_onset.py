@@ -1,0 +1,71 @@
+"""The first sample after which a series stays outside its usual band."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tailhound.diagnosis.onset import after_its_effect, left_band, onset_of, shape_of
+from tailhound.model import FactValue
+
+
+def series(*values: float, start: float = 1000.0) -> FactValue:
+    return tuple({"at": start + 15 * i, "value": value} for i, value in enumerate(values))
+
+
+USUAL = series(*[1.0, 1.02, 0.98] * 10)
+
+
+def at(second: float) -> datetime:
+    return datetime.fromtimestamp(second, UTC)
+
+
+def test_a_step_begins_at_its_first_sample() -> None:
+    assert onset_of(series(1, 1, 1, 5, 5, 5), USUAL) == at(1045)
+
+
+def test_a_spike_that_came_back_is_no_onset() -> None:
+    assert onset_of(series(1, 9, 9, 9, 1, 1), USUAL) is None
+
+
+def test_two_scrapes_are_not_enough() -> None:
+    assert onset_of(series(1, 1, 1, 1, 5, 5), USUAL) is None
+
+
+def test_a_series_that_was_outside_all_along_began_nobody_knows_when() -> None:
+    assert onset_of(series(5, 5, 5, 5), USUAL) is None
+
+
+def test_without_a_usual_window_the_onset_is_unknown() -> None:
+    assert onset_of(series(1, 1, 5, 5, 5), None) is None
+    assert left_band(series(1, 1, 5, 5, 5), ()) is None
+
+
+def test_a_flat_usual_window_has_a_band_of_a_tenth() -> None:
+    flat = series(*[2.0] * 20)
+    assert left_band(series(2.1, 2.1, 2.1), flat) is False
+    assert left_band(series(2.3, 2.3, 2.3), flat) is True
+
+
+def test_a_cause_may_start_a_little_later_by_resolution_but_not_much_later() -> None:
+    effect = at(1000)
+    assert not after_its_effect(effect + timedelta(minutes=3), effect)
+    assert after_its_effect(effect + timedelta(minutes=6), effect)
+    assert not after_its_effect(None, effect)
+    assert not after_its_effect(effect, None)
+
+
+def test_a_jump_is_a_step_and_a_climb_is_a_ramp() -> None:
+    step = series(*[1.0] * 20, *[5.0] * 40)
+    ramp = series(*[1.0] * 20, *[1.0 + 0.1 * i for i in range(60)])
+    assert shape_of(step, onset_of(step, USUAL)) == "step"
+    assert shape_of(ramp, onset_of(ramp, USUAL)) == "ramp"
+
+
+@given(
+    st.recursive(
+        st.none() | st.text() | st.floats(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_whatever_is_no_series_gives_no_onset(junk: FactValue) -> None:
+    assert onset_of(junk, junk) is None
