@@ -1,0 +1,117 @@
+"""Incidents for those who only look: web, API, CLI. Works beside a running serve."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from tailhound.model import Incident, State
+from tailhound.store.database import Database, open_readers
+from tailhound.store.failures import explained
+from tailhound.store.records import read_whole, whole
+from tailhound.store.tables import counter, incident, output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawOutput:
+    """One answer as it came, redacted. `n` is the investigation that asked.
+
+    `truncated` is true when more came than is kept; `size` counts the bytes that are kept.
+    """
+
+    question: str
+    backend: str
+    text: str
+    asked_at: datetime
+    n: int = 1
+    size: int = 0
+    truncated: bool = False
+
+
+class IncidentReader:
+    """Reads incidents; can't write. StoreUnavailable when the database gives no answer."""
+
+    def __init__(self, engine: sa.Engine, name: str) -> None:
+        self._engine = engine
+        self._name = name
+
+    @classmethod
+    def of(cls, database: Database) -> "IncidentReader":
+        """The reader of a database that this process has open."""
+        return cls(database.readers, database.name)
+
+    @classmethod
+    def open(cls, url: str) -> "IncidentReader":
+        """The reader of a database that maybe another process has open; SettingsError without it."""
+        name = sa.make_url(url).render_as_string(hide_password=True)
+        return cls(open_readers(url), name)
+
+    def list(
+        self,
+        *,
+        limit: int = 50,
+        states: Sequence[State] = (),
+        text: str = "",
+        before: datetime | None = None,
+    ) -> tuple[Incident, ...]:
+        """Incidents, newest first; their diagnoses come without evidence (see `get`).
+
+        `text` is looked for in ids, alert names, subjects and labels. `before` pages: only what was
+        received earlier.
+        """
+        wanted = sa.select(incident.c.snapshot, incident.c.repeats, incident.c.diagnosis).order_by(
+            incident.c.received_at.desc(), incident.c.id
+        )
+        if states:
+            wanted = wanted.where(incident.c.state.in_([state.value for state in states]))
+        if text.strip():
+            wanted = wanted.where(incident.c.search.contains(text.strip().lower(), autoescape=True))
+        if before is not None:
+            wanted = wanted.where(incident.c.received_at < before.timestamp())
+        with explained(self._name), self._engine.connect() as connection:
+            return tuple(whole(row) for row in connection.execute(wanted.limit(limit)))
+
+    def get(self, id: str) -> Incident | None:  # noqa: A002 (the incident's own word)
+        """One incident with everything that is known; None without it. Case does not matter."""
+        with explained(self._name), self._engine.connect() as connection:
+            return read_whole(connection, id.upper())
+
+    def raw(self, id: str) -> tuple[RawOutput, ...]:  # noqa: A002
+        """The raw answers of an incident, in the order in which they came."""
+        wanted = sa.select(output).where(output.c.incident_id == id.upper()).order_by(output.c.id)
+        with explained(self._name), self._engine.connect() as connection:
+            return tuple(
+                RawOutput(
+                    question=row.question,
+                    backend=row.backend,
+                    text=zlib.decompress(row.content).decode("utf-8", "replace"),
+                    asked_at=datetime.fromtimestamp(row.asked_at, UTC),
+                    n=row.n,
+                    size=row.size,
+                    truncated=row.truncated,
+                )
+                for row in connection.execute(wanted)
+            )
+
+    def revision(self) -> int:
+        """The newest revision of all: it grows whenever anything that people see has changed."""
+        wanted = sa.select(counter.c.value).where(counter.c.name == "revision")
+        with explained(self._name), self._engine.connect() as connection:
+            return int(connection.execute(wanted).scalar() or 0)
+
+    def changed_since(self, revision: int, *, limit: int = 200) -> tuple[tuple[str, int], ...]:
+        """Ids and revisions of what changed after `revision`, oldest change first."""
+        wanted = (
+            sa.select(incident.c.id, incident.c.revision)
+            .where(incident.c.revision > revision)
+            .order_by(incident.c.revision)
+            .limit(limit)
+        )
+        with explained(self._name), self._engine.connect() as connection:
+            return tuple((row.id, int(row.revision)) for row in connection.execute(wanted))
+
+    def close(self) -> None:
+        """Give back the connections."""
+        self._engine.dispose()

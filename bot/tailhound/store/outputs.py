@@ -1,0 +1,107 @@
+"""Raw answers and compiled runbook sets: kept compressed, with an upper bound."""
+
+import hashlib
+import zlib
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from tailhound.store.incidents import RawOutput
+from tailhound.store.tables import body, compiled, output
+
+EACH_AT_MOST = 256 * 1024
+INCIDENT_AT_MOST = 4 * 1024 * 1024
+"""Bytes before compression: of one answer, and of all answers of one incident."""
+
+
+def keep_outputs(
+    connection: sa.Connection, incident_id: str, n: int, outputs: Sequence[RawOutput]
+) -> int:
+    """Store raw answers as far as the incident's share allows; how many were left out.
+
+    What investigation `n` had stored before (it ran again after a crash) is replaced.
+    """
+    connection.execute(
+        sa.delete(output).where(
+            output.c.incident_id == incident_id,
+            output.c.n == n,
+            output.c.question.in_([raw.question for raw in outputs]),
+        )
+    )
+    taken = connection.execute(
+        sa.select(sa.func.coalesce(sa.func.sum(output.c.size), 0)).where(
+            output.c.incident_id == incident_id
+        )
+    ).scalar()
+    left = INCIDENT_AT_MOST - int(taken or 0)
+    rows = []
+    for raw in outputs:
+        content = raw.text.encode("utf-8", "replace")
+        kept = content[:EACH_AT_MOST]
+        if len(kept) > left:
+            continue
+        left -= len(kept)
+        rows.append(
+            {
+                "incident_id": incident_id,
+                "n": n,
+                "question": raw.question,
+                "backend": raw.backend[:300],
+                "asked_at": raw.asked_at.timestamp(),
+                "size": len(kept),
+                "truncated": raw.truncated or len(kept) < len(content),
+                "content": zlib.compress(kept, 6),
+            }
+        )
+    if rows:
+        connection.execute(sa.insert(output), rows)
+    return len(outputs) - len(rows)
+
+
+def keep_compiled(connection: sa.Connection, content: bytes, now: datetime) -> str:
+    """Store a compiled set once; its sha256, which is its name."""
+    sha = hashlib.sha256(content).hexdigest()
+    known = connection.execute(sa.select(compiled.c.sha).where(compiled.c.sha == sha)).scalar()
+    if known is None:
+        connection.execute(
+            sa.insert(compiled).values(
+                sha=sha, content=zlib.compress(content, 6), kept_at=now.timestamp()
+            )
+        )
+    return sha
+
+
+def read_compiled(connection: sa.Connection, sha: str) -> bytes | None:
+    """A compiled set by its sha256; None when it was never stored."""
+    content = connection.execute(
+        sa.select(compiled.c.content).where(compiled.c.sha == sha)
+    ).scalar()
+    return None if content is None else zlib.decompress(content)
+
+
+def keep_bodies(connection: sa.Connection, bodies: dict[str, bytes], now: datetime) -> None:
+    """Store webhook bodies by their sha256; those that are known stay as they are."""
+    if not bodies:
+        return
+    known = set(
+        connection.execute(sa.select(body.c.sha).where(body.c.sha.in_(list(bodies)))).scalars()
+    )
+    rows = [
+        {
+            "sha": sha,
+            "received_at": now.timestamp(),
+            "size": len(content),
+            "content": zlib.compress(content, 1),
+        }
+        for sha, content in bodies.items()
+        if sha not in known
+    ]
+    if rows:
+        connection.execute(sa.insert(body), rows)
+
+
+def read_body(connection: sa.Connection, sha: str) -> bytes | None:
+    """A webhook body by its sha256; None when it was not kept."""
+    content = connection.execute(sa.select(body.c.content).where(body.c.sha == sha)).scalar()
+    return None if content is None else zlib.decompress(content)

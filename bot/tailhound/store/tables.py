@@ -1,0 +1,172 @@
+"""Our tables. All are prefixed `th_`: on SQLite the engine owns names such as `queues`.
+
+Times are Unix seconds (UTC). What people see of an incident lies in `th_incident` as JSON of
+`model.Incident`; the columns beside it are only what SQL looks at.
+"""
+
+import sqlalchemy as sa
+
+METADATA = sa.MetaData()
+PREFIX = "th_"
+
+_ID = sa.String(40)
+_NO = sa.text("false")
+_ROWID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+counter = sa.Table(
+    "th_counter",
+    METADATA,
+    sa.Column("name", sa.String(40), primary_key=True),
+    sa.Column("value", sa.BigInteger, nullable=False),
+)
+"""`revision`: grows with every change of what people see."""
+
+meta = sa.Table(
+    "th_meta",
+    METADATA,
+    sa.Column("name", sa.String(80), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)
+
+body = sa.Table(
+    "th_body",
+    METADATA,
+    sa.Column("sha", sa.String(64), primary_key=True),
+    sa.Column("received_at", sa.Float, nullable=False),
+    sa.Column("size", sa.Integer, nullable=False),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+)
+"""Webhook bodies that brought something new, compressed by zlib."""
+
+incident = sa.Table(
+    "th_incident",
+    METADATA,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("key", sa.String(400), nullable=False),
+    sa.Column("ordinal", sa.Integer, nullable=False),
+    sa.Column("is_open", sa.Boolean, nullable=False),
+    sa.Column("resolved_key", sa.String(400), nullable=False, server_default=""),
+    sa.Column("state", sa.String(20), nullable=False),
+    sa.Column("severity", sa.String(40), nullable=False, server_default=""),
+    sa.Column("episode", sa.Integer, nullable=False),
+    sa.Column("n", sa.Integer, nullable=False),
+    sa.Column("done", sa.Integer, nullable=False),
+    sa.Column("waiting", sa.String(200), nullable=False, server_default=""),
+    sa.Column("joined_into", _ID, nullable=False, server_default=""),
+    sa.Column("received_at", sa.Float, nullable=False),
+    sa.Column("changed_at", sa.Float, nullable=False),
+    sa.Column("resolved_at", sa.Float),
+    sa.Column("revision", sa.BigInteger, nullable=False),
+    sa.Column("repeats", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("search", sa.Text, nullable=False),
+    sa.Column("snapshot", sa.Text, nullable=False),
+    sa.Column("diagnosis", sa.Text),
+    sa.Column("evidence", sa.Text),
+    sa.UniqueConstraint("key", "ordinal", name="th_incident_key_ordinal"),
+)
+"""`n` counts the investigations asked for, `done` those that ended: at most one runs.
+`waiting` says why one more is wanted. `diagnosis` is without its evidence, which lies beside it."""
+
+incident_open = sa.Index(
+    "th_incident_open",
+    incident.c.key,
+    unique=True,
+    sqlite_where=incident.c.is_open,
+    postgresql_where=incident.c.is_open,
+)
+sa.Index("th_incident_received", incident.c.received_at)
+sa.Index("th_incident_revision", incident.c.revision)
+sa.Index("th_incident_resolved_key", incident.c.resolved_key)
+incident_active = sa.Index(
+    "th_incident_active",
+    incident.c.changed_at,
+    sqlite_where=incident.c.done < incident.c.n,
+    postgresql_where=incident.c.done < incident.c.n,
+)
+
+alert = sa.Table(
+    "th_alert",
+    METADATA,
+    sa.Column("ident", sa.String(32), primary_key=True),
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), nullable=False),
+    sa.Column("name", sa.String(200), nullable=False),
+    sa.Column("fingerprint", sa.String(200), nullable=False),
+    sa.Column("status", sa.String(10), nullable=False),
+    sa.Column("starts_at", sa.Float, nullable=False),
+    sa.Column("ends_at", sa.Float),
+    sa.Column("changed_at", sa.Float, nullable=False),
+    sa.Column("body_sha", sa.String(64), nullable=False, server_default=""),
+)
+"""`ident` = hash of (incident key, fingerprint, starts_at): what makes a delivery a repeat."""
+sa.Index("th_alert_incident", alert.c.incident_id, alert.c.status)
+
+investigation = sa.Table(
+    "th_investigation",
+    METADATA,
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True),
+    sa.Column("sha", sa.String(64), nullable=False),
+    sa.Column("reason", sa.String(200), nullable=False),
+    sa.Column("requested_at", sa.Float, nullable=False),
+    sa.Column("verdict_by", sa.Float, nullable=False),
+    sa.Column("resolved", sa.Text),
+    sa.Column("finished_at", sa.Float),
+    sa.Column("outcome", sa.String(400), nullable=False, server_default=""),
+)
+
+compiled = sa.Table(
+    "th_compiled",
+    METADATA,
+    sa.Column("sha", sa.String(64), primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Column("kept_at", sa.Float, nullable=False),
+)
+"""Compiled runbook sets, insert-only: an investigation names the one that it runs by."""
+
+output = sa.Table(
+    "th_output",
+    METADATA,
+    sa.Column("id", _ROWID, primary_key=True, autoincrement=True),
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), nullable=False),
+    sa.Column("n", sa.Integer, nullable=False),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("backend", sa.String(300), nullable=False),
+    sa.Column("asked_at", sa.Float, nullable=False),
+    sa.Column("size", sa.Integer, nullable=False),
+    sa.Column("truncated", sa.Boolean, nullable=False, server_default=_NO),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+)
+"""Raw answers, compressed by zlib; `size` is the size before."""
+sa.Index("th_output_incident", output.c.incident_id)
+
+outbox = sa.Table(
+    "th_outbox",
+    METADATA,
+    sa.Column("id", _ROWID, primary_key=True, autoincrement=True),
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), nullable=False),
+    sa.Column("notifier", sa.String(40), nullable=False),
+    sa.Column("place", sa.String(200), nullable=False),
+    sa.Column("wanted_revision", sa.BigInteger, nullable=False),
+    sa.Column("sent_revision", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("message", sa.String(200), nullable=False, server_default=""),
+    sa.Column("state", sa.String(10), nullable=False),
+    sa.Column("urgent", sa.Boolean, nullable=False, server_default=_NO),
+    sa.Column("boot", sa.String(40), nullable=False, server_default=""),
+    sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("not_before", sa.Float, nullable=False, server_default="0"),
+    sa.Column("unsure", sa.Boolean, nullable=False, server_default=_NO),
+    sa.Column("error", sa.Text, nullable=False, server_default=""),
+    sa.UniqueConstraint("incident_id", "notifier", "place", name="th_outbox_place"),
+)
+sa.Index("th_outbox_due", outbox.c.notifier, outbox.c.place, outbox.c.state, outbox.c.not_before)
+
+click = sa.Table(
+    "th_click",
+    METADATA,
+    sa.Column("envelope_id", sa.String(200), primary_key=True),
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), nullable=False),
+    sa.Column("action", sa.String(80), nullable=False),
+    sa.Column("by", sa.String(200), nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+)
+"""Clicks by the id of their envelope: a second delivery of the same click is a no-op."""
