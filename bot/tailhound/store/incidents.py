@@ -44,7 +44,7 @@ class IncidentReader:
 
     @classmethod
     def open(cls, url: str) -> "IncidentReader":
-        """The reader of a database that maybe another process has open; SettingsError without it."""
+        """The reader of a database that another process may have open; SettingsError without."""
         name = sa.make_url(url).render_as_string(hide_password=True)
         return cls(open_readers(url), name)
 
@@ -71,14 +71,15 @@ class IncidentReader:
         if before is not None:
             wanted = wanted.where(incident.c.received_at < before.timestamp())
         with explained(self._name), self._engine.connect() as connection:
-            return tuple(whole(row) for row in connection.execute(wanted.limit(limit)))
+            rows = connection.execute(wanted.limit(limit)).mappings()
+            return tuple(whole(row) for row in rows)
 
-    def get(self, id: str) -> Incident | None:  # noqa: A002 (the incident's own word)
+    def get(self, id: str) -> Incident | None:
         """One incident with everything that is known; None without it. Case does not matter."""
         with explained(self._name), self._engine.connect() as connection:
             return read_whole(connection, id.upper())
 
-    def raw(self, id: str) -> tuple[RawOutput, ...]:  # noqa: A002
+    def raw(self, id: str) -> tuple[RawOutput, ...]:
         """The raw answers of an incident, in the order in which they came."""
         wanted = sa.select(output).where(output.c.incident_id == id.upper()).order_by(output.c.id)
         with explained(self._name), self._engine.connect() as connection:

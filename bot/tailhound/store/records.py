@@ -73,7 +73,7 @@ def raise_revision(connection: sa.Connection, by: int = 1) -> int:
     return int(changed) - by + 1
 
 
-def read(connection: sa.Connection, id: str) -> Record | None:  # noqa: A002 (the incident's word)
+def read(connection: sa.Connection, id: str) -> Record | None:
     """One incident, locked until the transaction ends; None when there is none."""
     found = read_all(connection, incident.c.id == id)
     return found[0] if found else None
@@ -108,23 +108,26 @@ def read_all(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> 
         .where(*conditions)
         .order_by(incident.c.received_at, incident.c.id)
         .with_for_update()
-    )
+    ).mappings()
     return tuple(_record(row) for row in rows)
 
 
-def read_whole(connection: sa.Connection, id: str) -> Incident | None:  # noqa: A002
+def read_whole(connection: sa.Connection, id: str) -> Incident | None:
     """One incident as people see it, with its diagnosis and all evidence; None without it."""
-    row = connection.execute(
-        sa.select(
-            incident.c.snapshot, incident.c.repeats, incident.c.diagnosis, incident.c.evidence
-        ).where(incident.c.id == id)
-    ).first()
+    row = (
+        connection.execute(
+            sa.select(
+                incident.c.snapshot, incident.c.repeats, incident.c.diagnosis, incident.c.evidence
+            ).where(incident.c.id == id)
+        )
+        .mappings()
+        .first()
+    )
     return whole(row) if row else None
 
 
-def whole(row: sa.Row[Any]) -> Incident:
+def whole(values: sa.RowMapping) -> Incident:
     """The incident of a row with `snapshot`, `repeats`, `diagnosis` and, maybe, `evidence`."""
-    values = row._mapping
     found = codec.incident_from_json(values["snapshot"])
     if values["diagnosis"] is None:
         return replace(found, repeats=values["repeats"])
@@ -157,7 +160,7 @@ def update(connection: sa.Connection, records: Sequence[Record], now: datetime) 
 
 def change(
     connection: sa.Connection,
-    id: str,  # noqa: A002
+    id: str,
     edit: Callable[[Record], Record | None],
     now: datetime,
 ) -> Record | None:
@@ -176,7 +179,7 @@ def change(
     return after
 
 
-def write_diagnosis(connection: sa.Connection, id: str, diagnosis: Diagnosis) -> None:  # noqa: A002
+def write_diagnosis(connection: sa.Connection, id: str, diagnosis: Diagnosis) -> None:
     """Replace the diagnosis of an incident."""
     connection.execute(
         sa.update(incident)
@@ -195,7 +198,7 @@ def add_repeats(connection: sa.Connection, counts: dict[str, int]) -> None:
             sa.update(incident)
             .where(incident.c.id == sa.bindparam("row_id"))
             .values(repeats=incident.c.repeats + sa.bindparam("more")),
-            [{"row_id": id, "more": more} for id, more in sorted(counts.items())],  # noqa: A001
+            [{"row_id": id, "more": more} for id, more in sorted(counts.items())],
         )
 
 
@@ -225,7 +228,7 @@ def columns(record: Record, now: datetime) -> dict[str, Any]:
 
 
 def search_text(it: Incident) -> str:
-    """What a search looks through: id, names, subject, labels' values; lower case, 2,000 characters."""
+    """What a search looks through: id, names, subject, label values; at most 2,000 characters."""
     labels = (value for alert in it.alerts[:5] for value in alert.labels.values())
     names = (alert.name for alert in it.alerts[:20])
     subject = (it.subject.where, it.subject.pod, it.subject.node, it.subject.cluster)
@@ -244,8 +247,7 @@ def at(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def _record(row: sa.Row[Any]) -> Record:
-    values = row._mapping
+def _record(values: sa.RowMapping) -> Record:
     found = codec.incident_from_json(values["snapshot"])
     return Record(
         incident=replace(found, repeats=values["repeats"]),
