@@ -43,7 +43,7 @@ def by_text(answers: dict[str, Any], default: Any = EMPTY) -> Answering:
         past = isinstance(request, Query) and request.ago > 0
         for part, reply in answers.items():
             if part in shown:
-                if isinstance(reply, dict):
+                if isinstance(reply, dict) and "now" in reply:
                     return reply["past" if past else "now"]
                 return reply
         return default

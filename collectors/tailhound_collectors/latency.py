@@ -13,6 +13,7 @@ from tailhound.model import Missing
 from tailhound.model.facts import Series
 from tailhound.requests import Query, Vector
 from tailhound.requests.prometheus import matchers
+from tailhound_collectors.families import Family, family_of
 from tailhound_collectors.reading import (
     ONSET_WINDOW,
     WINDOW,
@@ -30,37 +31,7 @@ below 50 ms is noise. Our own default."""
 THIN_REQUESTS = 100
 """Below this many requests in the window a p99 is one or two requests; then p90 is read."""
 
-LOAD_UP, LOAD_DOWN = 1.25, 0.8
-"""Arrivals this far from usual are "up" or "down". Our own default."""
 
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """The histograms of one kind of server. Names of one kind are spellings, newest first."""
-
-    engine: str
-    ttft: tuple[str, ...] = ()
-    itl: tuple[str, ...] = ()
-    e2e: tuple[str, ...] = ()
-    queue: tuple[str, ...] = ()
-    prefill: tuple[str, ...] = ()
-    decode: tuple[str, ...] = ()
-    handling: tuple[str, ...] = ()
-
-
-VLLM = Family(
-    engine="vllm",
-    ttft=("time_to_first_token_seconds",),
-    itl=("inter_token_latency_seconds", "time_per_output_token_seconds"),
-    e2e=("e2e_request_latency_seconds",),
-    queue=("request_queue_time_seconds",),
-    prefill=("request_prefill_time_seconds",),
-    decode=("request_decode_time_seconds",),
-)
-HTTP = Family(
-    engine="http",
-    handling=("http_request_duration_seconds", "http_server_request_duration_seconds"),
-)
 SYMPTOMS = (
     ("ttft", "first token"),
     ("itl", "inter-token"),
@@ -137,7 +108,7 @@ class LatencyCollector:
     def collect(self, params: LatencyParams) -> Reading[Latency]:
         """Find the family, then ask for all its means, then for the histories."""
         here = matchers(namespace=params.namespace, pod=params.pods)
-        family = yield from _family(here, params.metric_prefix or "vllm:")
+        family = yield from family_of(here, params.metric_prefix or "vllm:")
         if family is None:
             return Latency()
         names = {kind: getattr(family, kind) for kind, _ in SYMPTOMS} | {
@@ -159,41 +130,6 @@ class LatencyCollector:
             means,
             stages,
         )
-
-
-def _family(here: str, prefix: str) -> Reading[Family | None]:
-    """The first family of which a series exists for these pods."""
-    families = (_prefixed(VLLM, prefix), HTTP)
-    probes = [
-        Query(promql=" or ".join(f"count({name}_count{here})" for name in _first_names(family)))
-        for family in families
-    ]
-    replies = yield from together(probes)
-    for family, reply in zip(families, replies, strict=True):
-        if not isinstance(reply, Missing):
-            return family
-    return None
-
-
-def _first_names(family: Family) -> tuple[str, ...]:
-    return family.ttft + family.itl + family.handling
-
-
-def _prefixed(family: Family, prefix: str) -> Family:
-    """The family under the site's prefix."""
-
-    def spelled(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(prefix + name for name in names)
-
-    return replace(
-        family,
-        ttft=spelled(family.ttft),
-        itl=spelled(family.itl),
-        e2e=spelled(family.e2e),
-        queue=spelled(family.queue),
-        prefill=spelled(family.prefill),
-        decode=spelled(family.decode),
-    )
 
 
 def _mean(names: Sequence[str], here: str, window: str) -> str:

@@ -1,0 +1,90 @@
+"""How much CPU a container used, and how often its quota stopped it."""
+
+from typing import Any
+
+from tailhound.model.facts import Sample
+from tailhound.requests import Ranged
+from tailhound_collectors.cpu import (
+    ContainerCpu,
+    ContainerCpuCollector,
+    ContainerParams,
+    NodeCpu,
+    NodeCpuCollector,
+    NodeParams,
+)
+from tests.driving import EMPTY, TIMEOUT, by_text, drive, vector
+
+PARAMS = ContainerParams(namespace="llm", pods=("a", "b"), container="vllm")
+
+
+def rows(a: float, b: float) -> Any:
+    return vector(({"pod": "a", "container": "vllm"}, a), ({"pod": "b", "container": "vllm"}, b))
+
+
+def collected(answers: dict[str, Any], default: Any = EMPTY) -> ContainerCpu:
+    return drive(ContainerCpuCollector().collect(PARAMS), by_text(answers, default))
+
+
+THROTTLED = {
+    "# from": (Ranged((), (Sample(1.0, 0.5), Sample(2.0, 0.6))),),
+    "sum (rate(container_cpu_cfs_throttled_periods": {
+        "now": vector(({}, 0.6)),
+        "past": vector(({}, 0.02)),
+    },
+    "(rate(container_cpu_cfs_throttled_periods": rows(0.2, 6.0),
+    "(rate(container_cpu_cfs_throttled_seconds": rows(0.01, 1.4),
+    "(rate(container_cpu_cfs_periods": rows(10, 10),
+    "container_cpu_usage": rows(1, 5.9),
+    "kube_pod_container_resource_limits": rows(6, 6),
+}
+
+
+def test_the_pod_that_loses_the_most_time_is_shown() -> None:
+    facts = collected(THROTTLED)
+    assert facts.pod == "b"
+    assert facts.throttled_ratio == 0.6
+    assert facts.throttled_ratio_usual == 0.02
+    assert facts.lost_seconds_per_second == 1.4
+    assert facts.used_of_limit_ratio == 5.9 / 6
+    assert facts.throttled_pods_count == 1
+    assert facts.pods_count == 2
+    assert facts.throttled_ratio_series == (Sample(1.0, 0.5), Sample(2.0, 0.6))
+
+
+def test_no_series_of_periods_means_that_none_are_counted() -> None:
+    facts = collected({"container_cpu_usage": rows(1, 1)})
+    assert facts.quota_counted is False
+    assert facts.usage_counted is True
+    assert facts.throttled_ratio is None
+
+
+def test_a_prometheus_that_does_not_answer_says_nothing_about_the_quota() -> None:
+    facts = collected({}, default=TIMEOUT)
+    assert facts == ContainerCpu()
+
+
+def test_an_idle_container_was_not_stopped() -> None:
+    facts = collected(
+        {
+            "(rate(container_cpu_cfs_throttled_periods": rows(0, 0),
+            "(rate(container_cpu_cfs_periods": rows(0, 0),
+        }
+    )
+    assert facts.throttled_ratio == 0.0
+
+
+def test_the_busiest_node_is_shown() -> None:
+    facts = drive(
+        NodeCpuCollector().collect(NodeParams(nodes=("n1", "n2"))),
+        by_text(
+            {
+                "1 - avg": vector(({"nodename": "n1"}, 0.2), ({"nodename": "n2"}, 0.95)),
+                "pressure": vector(({"nodename": "n2"}, 0.3)),
+            }
+        ),
+    )
+    assert facts == NodeCpu(node="n2", busy_ratio=0.95, idle_ratio=1.0 - 0.95, pressure=0.3)
+
+
+def test_a_node_without_an_exporter_is_unknown() -> None:
+    assert drive(NodeCpuCollector().collect(NodeParams(nodes=())), by_text({})) == NodeCpu()

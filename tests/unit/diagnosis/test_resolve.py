@@ -1,0 +1,157 @@
+"""From a subject to its pods, nodes and container."""
+
+from typing import Any
+
+from tailhound.diagnosis.resolve import PODS_AT_MOST, Resolved, resolve
+from tailhound.flow import Read
+from tailhound.model import Missing, Reason, Subject, SubjectKind
+from tailhound.requests import GetObject, ListObjects
+from tests.driving import EMPTY, TIMEOUT, Answering, by_text, drive, vector
+
+FORBIDDEN = Missing(Reason.FORBIDDEN, "may not get pods in llm")
+
+
+def pod(name: str, node: str = "n1", phase: str = "Running", owner: str = "web-1a") -> Any:
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "ownerReferences": [{"kind": "ReplicaSet", "name": owner}]},
+        "spec": {
+            "nodeName": node,
+            "containers": [
+                {"name": "istio-proxy"},
+                {"name": "vllm", "resources": {"limits": {"nvidia.com/gpu": "1"}}},
+            ],
+        },
+        "status": {"phase": phase},
+    }
+
+
+DEPLOYMENT = {
+    "kind": "Deployment",
+    "metadata": {"name": "web"},
+    "spec": {"selector": {"matchLabels": {"app": "web", "tier": "x"}}},
+}
+REPLICA_SET = {
+    "kind": "ReplicaSet",
+    "metadata": {"name": "web-1a", "ownerReferences": [{"kind": "Deployment", "name": "web"}]},
+}
+SERVICE = {"kind": "Service", "metadata": {"name": "chat"}, "spec": {"selector": {"app": "web"}}}
+
+
+def cluster(pods: list[Any], **objects: Any) -> Answering:
+    """An API server that holds these objects; Prometheus knows nothing."""
+    held = {
+        "deployments/web": DEPLOYMENT,
+        "replicasets/web-1a": REPLICA_SET,
+        "services/chat": SERVICE,
+        **{f"pods/{item['metadata']['name']}": item for item in pods},
+        **objects,
+    }
+
+    def answer(request: Read[Any]) -> Any:
+        if isinstance(request, GetObject):
+            return held.get(f"{request.resource}/{request.name}", EMPTY)
+        if isinstance(request, ListObjects):
+            return tuple(pods)
+        return EMPTY
+
+    return answer
+
+
+def subject(**names: str) -> Subject:
+    kind = SubjectKind.WORKLOAD if names.get("workload") else SubjectKind.POD
+    return Subject(kind=kind, namespace="llm", **names)
+
+
+def test_a_pod_leads_to_its_deployment_and_all_its_pods() -> None:
+    found = drive(
+        resolve(subject(pod="web-1a-x"), {}, Resolved()),
+        cluster([pod("web-1a-y", "n2"), pod("web-1a-x")]),
+    )
+    assert (found.workload_kind, found.workload) == ("deployment", "web")
+    assert found.pods == ("web-1a-x", "web-1a-y")
+    assert found.nodes == ("n1", "n2")
+    assert found.container == "vllm"
+    assert found.selector == "app=web,tier=x"
+
+
+def test_a_service_leads_to_the_workload_behind_it() -> None:
+    found = drive(
+        resolve(subject(workload="chat", workload_label="service"), {}, Resolved()),
+        cluster([pod("web-1a-x")]),
+    )
+    assert (found.workload_kind, found.workload, found.pods) == ("deployment", "web", ("web-1a-x",))
+
+
+def test_finished_pods_do_not_count() -> None:
+    found = drive(
+        resolve(subject(workload="web", workload_label="deployment"), {}, Resolved()),
+        cluster([pod("web-1a-x"), pod("web-1a-old", phase="Succeeded")]),
+    )
+    assert found.pods == ("web-1a-x",)
+
+
+def test_a_huge_workload_is_capped_and_its_size_is_kept() -> None:
+    found = drive(
+        resolve(subject(workload="web", workload_label="deployment"), {}, Resolved()),
+        cluster([pod(f"web-1a-{n:05}") for n in range(10_000)]),
+    )
+    assert len(found.pods) == PODS_AT_MOST
+    assert found.pods_count == 10_000
+
+
+def test_without_the_api_kube_state_metrics_tells_the_pods() -> None:
+    metrics = {
+        "kube_pod_owner:relabel": vector(
+            ({"namespace": "llm", "pod": "web-1"}, 1), ({"namespace": "llm", "pod": "web-2"}, 1)
+        ),
+        "group by (pod, node)": vector(({"pod": "web-1", "node": "n9"}, 1)),
+        "kube_pod_container_info": vector(
+            ({"container": "queue-proxy"}, 1), ({"container": "vllm"}, 1)
+        ),
+        "GET": FORBIDDEN,
+    }
+    found = drive(
+        resolve(subject(workload="web", workload_label="deployment"), {}, Resolved()),
+        by_text(metrics),
+    )
+    assert found.pods == ("web-1", "web-2")
+    assert (found.nodes, found.container) == (("n9",), "vllm")
+    assert found.notes == ("may not get pods in llm",)
+    assert found.found_by == "kube-state-metrics: pod owners"
+
+
+def test_pods_of_two_namespaces_are_not_taken_for_one_workload() -> None:
+    metrics = {
+        "num_requests_running": vector(
+            ({"namespace": "a", "pod": "m-0"}, 1), ({"namespace": "b", "pod": "m-0"}, 1)
+        )
+    }
+    asked = Subject(kind=SubjectKind.WORKLOAD, workload="m", workload_label="model_name")
+    assert drive(resolve(asked, {"model_name": "m"}, Resolved()), by_text(metrics)).pods == ()
+
+
+def test_when_nobody_answers_the_labels_are_all_there_is() -> None:
+    found = drive(resolve(subject(pod="web-0"), {}, Resolved()), by_text({}, default=TIMEOUT))
+    assert found.pods == ("web-0",)
+    assert found.nodes == ()
+
+
+def test_a_hostile_pod_name_is_never_part_of_a_path() -> None:
+    found = drive(resolve(subject(pod="../../secrets"), {}, Resolved()), by_text({}, default=EMPTY))
+    assert "can't be part of a Kubernetes API path" in found.notes[0]
+
+
+def test_a_hostile_name_is_quoted_in_every_query() -> None:
+    asked: list[str] = []
+
+    def answer(request: Read[Any]) -> Any:
+        asked.append(request.shown)
+        return EMPTY
+
+    name = 'x"} or vector(1) #\n'
+    drive(resolve(subject(workload=name, workload_label="service"), {}, Resolved()), answer)
+    queries = [shown for shown in asked if not shown.startswith("GET")]
+    assert queries
+    assert all('x"}' not in shown for shown in queries)
+    assert all("\n" not in shown for shown in queries)
