@@ -1,0 +1,256 @@
+"""An incident as plain lines for a terminal, and as Markdown. Pure: no colour, no clock of its own.
+
+Words and order as in Slack; a colour that a terminal adds only repeats a word.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from tailhound.model import (
+    Bound,
+    Cause,
+    Check,
+    Diagnosis,
+    Evidence,
+    EvidenceStatus,
+    Incident,
+    Outlook,
+    Part,
+    Verdict,
+)
+from tailhound.model.redaction import plain, redacted
+from tailhound.model.wording import clock, cut, duration, fact, number, with_usual
+from tailhound.truth import Truth
+
+WIDTH = 80
+_MARKS = {Truth.TRUE: "yes", Truth.FALSE: "no", Truth.UNKNOWN: "?"}
+_HEADS = {
+    Outlook.CAUSE_FOUND: "CONFIRMED",
+    Outlook.TWO_FIT: "TWO CAUSES FIT",
+    Outlook.NONE_CONFIRMED: "NO CAUSE CONFIRMED",
+    Outlook.BLIND: "CANNOT SEE",
+}
+
+
+def terminal(incident: Incident, now: datetime) -> list[str]:
+    """The diagnosis as lines of about 80 columns; hostile text is stripped and cut."""
+    diagnosis = incident.diagnosis
+    lines = [_first(incident, now)]
+    if diagnosis is None:
+        return [*lines, incident.failed_because or "no diagnosis yet"]
+    lines += [_headline(diagnosis), *_symptom(diagnosis), *_stages(diagnosis), *_chain(diagnosis)]
+    for cause in diagnosis.causes:
+        if cause.verdict is Verdict.CONFIRMED:
+            lines += _claims(cause)
+            lines += _offers(cause)
+    lines += _group(diagnosis, Verdict.REFUTED, "RULED OUT")
+    lines += _group(diagnosis, Verdict.NOT_APPLICABLE, "NOT APPLICABLE")
+    lines += _unknown(diagnosis)
+    lines += _could_not_check(diagnosis)
+    return [*lines, _last(diagnosis)]
+
+
+def safe(text: str, limit: int = 60) -> str:
+    """Text from outside: no secrets, no control characters, at most `limit` characters."""
+    return cut(plain(redacted(text), 4 * limit), limit)
+
+
+def _first(incident: Incident, now: datetime) -> str:
+    where = safe(incident.subject.where)
+    severity = safe(incident.severity, 20) or "no severity"
+    age = duration(max(0.0, (now - incident.since).total_seconds()))
+    return f"{safe(incident.name)}   {where}   {severity}   since {clock(incident.since)} ({age})"
+
+
+def _headline(diagnosis: Diagnosis) -> str:
+    head = _HEADS[diagnosis.outlook]
+    if diagnosis.outlook is Outlook.BLIND:
+        return f"{head}  {safe(diagnosis.blind)} does not answer"
+    if diagnosis.primary is None:
+        counts = _counts(diagnosis)
+        return f"{head}  {counts}"
+    confidence = diagnosis.confidence.value if diagnosis.confidence else "low"
+    title = diagnosis.cause(diagnosis.primary).title
+    return f"{head}  {title:<{max(1, WIDTH - len(head) - 20)}}{confidence} confidence"
+
+
+def _counts(diagnosis: Diagnosis) -> str:
+    tally = {verdict: 0 for verdict in Verdict}
+    for cause in diagnosis.causes:
+        tally[cause.verdict] += 1
+    return (
+        f"{len(diagnosis.causes)} causes checked: {tally[Verdict.REFUTED]} ruled out, "
+        f"{tally[Verdict.NOT_APPLICABLE]} not applicable, {tally[Verdict.UNKNOWN]} unknown"
+    )
+
+
+def _symptom(diagnosis: Diagnosis) -> list[str]:
+    seen = diagnosis.symptom
+    if seen is None:
+        return ["  symptom   none measured: no latency of it left its usual band"]
+    said = with_usual(seen.value, seen.usual, seen.unit, at_least=seen.at_least)
+    slo = f", SLO {number(seen.slo, seen.unit)}" if seen.slo is not None else ""
+    grew = ", ".join(part for part in (diagnosis.scope, diagnosis.shape) if part)
+    load = f", load {diagnosis.load}" if diagnosis.load else ""
+    return [f"  symptom   {seen.name} {said}{slo}{', ' + grew if grew else ''}{load}"]
+
+
+def _stages(diagnosis: Diagnosis) -> list[str]:
+    told = [
+        f"{stage.stage} {with_usual(stage.seconds, stage.usual_seconds, 'seconds')}"
+        for stage in diagnosis.stages
+        if stage.seconds is not None
+    ]
+    return [f"  {'stage' if at == 0 else '     '}     {text}" for at, text in enumerate(told)]
+
+
+def _chain(diagnosis: Diagnosis) -> list[str]:
+    lines = []
+    for name in diagnosis.chain:
+        cause = diagnosis.cause(name)
+        since = clock(cause.onset).removesuffix(" UTC") if cause.onset else "when?"
+        lines.append(f"{since} {name}: {' '.join(cause.says.split()) or cause.because}")
+    if lines and diagnosis.symptom:
+        onset = diagnosis.symptom.onset
+        lines.append(f"{clock(onset).removesuffix(' UTC') if onset else 'when?'} symptom")
+    return [f"  {'chain' if at == 0 else '     '}     {text}" for at, text in enumerate(lines)]
+
+
+def _claims(cause: Cause) -> list[str]:
+    shown = [
+        check
+        for check in cause.checks
+        if check.part in (Part.CONFIRM, Part.OPTIONAL)
+        or (check.part is Part.REFUTE and check.truth is not Truth.FALSE)
+    ]
+    refuting = [check for check in cause.checks if check.part is Part.REFUTE]
+    known = sum(check.truth is not Truth.UNKNOWN for check in refuting)
+    lines = [f"  {cause.runbook}", *(_claim(check) for check in shown)]
+    if refuting and all(check.truth is not Truth.TRUE for check in refuting):
+        lines.append(f"    nothing speaks against it ({known} of {len(refuting)} checked)")
+    return lines
+
+
+def _claim(check: Check) -> str:
+    return (
+        f"    {_MARKS[check.truth]:<4} {check.claim:<48} {seen(check)}{needs(check.needs)}".rstrip()
+    )
+
+
+def seen(check: Check) -> str:
+    """The values that a check looked at, in words; "not measured" for what is missing."""
+    if check.missing and not check.seen:
+        return "not measured"
+    told = [fact(item.value, item.unit) for item in check.seen]
+    return ", ".join(dict.fromkeys(told)) or "not measured"
+
+
+def needs(bounds: Sequence[Bound]) -> str:
+    """`   needs over 25 %`, or nothing."""
+    words = {">": "over", ">=": "at least", "<": "under", "<=": "at most", "==": "", "!=": "not"}
+    told = [
+        f"{words.get(bound.comparison, '')} {number(bound.value, bound.unit)}".strip()
+        for bound in bounds
+    ]
+    return f"   needs {' and '.join(dict.fromkeys(told))}" if told else ""
+
+
+def _offers(cause: Cause) -> list[str]:
+    lines = []
+    for at, offer in enumerate(cause.mitigations, 1):
+        head = "  you can " if at == 1 else "          "
+        lines.append(f"{head}  {at}. {offer.title}   {offer.risk} risk, cost: {offer.cost or '?'}")
+        if offer.when:
+            lines.append(f"               when {offer.when}")
+    return lines
+
+
+def _group(diagnosis: Diagnosis, verdict: Verdict, head: str) -> list[str]:
+    causes = [cause for cause in diagnosis.causes if cause.verdict is verdict]
+    if not causes:
+        return []
+    return [
+        f"{head}  {len(causes)}:",
+        *(f"    {cause.runbook}: {cause.because}" for cause in causes),
+    ]
+
+
+def _unknown(diagnosis: Diagnosis) -> list[str]:
+    causes = [cause for cause in diagnosis.causes if cause.verdict is Verdict.UNKNOWN]
+    lines = [f"UNKNOWN    {len(causes)}:"] if causes else []
+    for cause in causes:
+        lines.append(f"    {cause.runbook}: {cause.because}")
+        lines += [
+            f"      ?  {check.claim}: missing {', '.join(check.missing)}"
+            for check in cause.checks
+            if check.truth is Truth.UNKNOWN and check.part is not Part.OPTIONAL
+        ]
+    return lines
+
+
+def _could_not_check(diagnosis: Diagnosis) -> list[str]:
+    failed = _failed(diagnosis.evidence)
+    if not failed:
+        return []
+    return ["COULD NOT CHECK", *(f"    {line}" for line in failed)]
+
+
+def _failed(evidence: Iterable[Evidence]) -> list[str]:
+    """One line per distinct reason: which evidence, and why."""
+    reasons: dict[str, list[str]] = {}
+    for item in evidence:
+        if item.status is not EvidenceStatus.COLLECTED and item.reason:
+            reasons.setdefault(item.reason, []).append(item.name)
+    return [f"{', '.join(names)}: {safe(reason, 300)}" for reason, names in reasons.items()]
+
+
+def _last(diagnosis: Diagnosis) -> str:
+    asked = [question for item in diagnosis.evidence for question in item.asked]
+    answered = sum(question.status is EvidenceStatus.COLLECTED for question in asked)
+    at = ", at the deadline" if diagnosis.at_deadline else ""
+    took = duration(diagnosis.took_seconds)
+    return f"{answered} of {len(asked)} questions answered, {took}{at}     all of it: --format json"
+
+
+def markdown(incident: Incident, now: datetime) -> str:
+    """The same for a ticket or a postmortem: headings, a table of claims, the questions asked."""
+    diagnosis = incident.diagnosis
+    if diagnosis is None:
+        return f"# {_md(_first(incident, now))}\n"
+    parts = [f"# {_md(_headline(diagnosis))}", _md(_first(incident, now))]
+    parts += ["\n".join(f"- {_md(line.strip())}" for line in _lines(diagnosis))]
+    for cause in diagnosis.causes:
+        parts.append(f"## {cause.runbook}: {cause.verdict.value}\n\n{_md(cause.because)}")
+        if cause.checks:
+            parts.append("| claim | says | seen | condition |\n| --- | --- | --- | --- |")
+            parts[-1] += "".join(
+                f"\n| {_md(c.claim)} | {c.truth.value} | {_md(seen(c))} | `{_cell(c.condition)}` |"
+                for c in cause.checks
+            )
+    parts.append("## Questions\n\n" + _questions(diagnosis))
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines(diagnosis: Diagnosis) -> list[str]:
+    return [*_symptom(diagnosis), *_stages(diagnosis), *_chain(diagnosis), _last(diagnosis)]
+
+
+def _questions(diagnosis: Diagnosis) -> str:
+    return "\n".join(
+        f"- {item.name}, {asked.backend}, {asked.status.value}: `{_cell(asked.question)}`"
+        for item in diagnosis.evidence
+        for asked in item.asked
+    )
+
+
+def _md(text: str) -> str:
+    """Text with everything that Markdown or HTML would read as its own."""
+    escaped = text.replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    for mark in "`*_[]|#":
+        escaped = escaped.replace(mark, f"\\{mark}")
+    return escaped
+
+
+def _cell(text: str) -> str:
+    """Text inside a code span of a table."""
+    return text.replace("`", "'").replace("|", "\\|").replace("\n", " ")
