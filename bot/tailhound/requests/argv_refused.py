@@ -15,7 +15,7 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_RUNNERS = _names(
+RUNNERS = _names(
     "sh bash dash ash zsh ksh mksh csh tcsh fish rbash busybox toybox env sudo sudoedit su doas"
     " runuser pkexec setpriv chroot nsenter unshare nohup setsid nice ionice chrt taskset"
     " timeout stdbuf xargs parallel watch time strace ltrace gdb perf bpftrace bpftool script"
@@ -27,7 +27,7 @@ _RUNNERS = _names(
     " ib_write_bw ib_read_bw ib_send_bw ib_write_lat ibv_rc_pingpong ibv_ud_pingpong"
     " ibv_uc_pingpong ibv_srq_pingpong tcpdump tshark hping3 nmap yes sleep"
 )
-_WRITERS = _names(
+WRITERS = _names(
     "dd tee cp mv rm rmdir ln install mkdir mkfifo mknod mktemp touch truncate shred fallocate"
     " chmod chown chgrp chattr setfacl setfattr mount umount swapon swapoff losetup kill pkill"
     " killall killall5 reboot shutdown halt poweroff init telinit kexec sync fstrim blkdiscard"
@@ -87,9 +87,9 @@ def _malformed(argv: Sequence[str]) -> str | None:
 def _never(program: str) -> str | None:
     stem = re.sub(r"[-0-9.]+$", "", program)
     for name in (program, stem, program.split(".", 1)[0]):
-        if name in _RUNNERS:
+        if name in RUNNERS:
             return f"`{program}` runs other programs, waits, or generates load"
-        if name in _WRITERS:
+        if name in WRITERS:
             return f"`{program}` changes the host"
     return f"`{program}` changes the host" if _FAMILIES.fullmatch(program) else None
 
