@@ -1,0 +1,143 @@
+"""Conditions: compiled once, answered in three values, with the values that were seen.
+
+    condition = compile_condition(scalar, vocabulary, thresholds)     # or findings
+    answer = condition.answer(facts)
+    answer.truth, answer.seen, answer.missing, answer.needs
+
+Answering never raises, whatever the facts hold: a value of another kind than declared, or one that
+is not finite, counts as not measured.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tailhound.errors import Finding
+from tailhound.model import Bound, Seen
+from tailhound.rules.condition.calls import Checker
+from tailhound.rules.condition.grammar import NotACondition, parsed
+from tailhound.rules.condition.terms import CLEAN, Facts, Run, Scope, clean_number, raw_fact
+from tailhound.rules.condition.typed import Limit, Look, Mistake, Vocabulary
+from tailhound.rules.places import Scalar
+from tailhound.truth import Truth, truth_of
+
+__all__ = ["Answer", "Condition", "Facts", "Vocabulary", "compile_condition"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a condition says: `missing` names the facts that would decide, when it is UNKNOWN."""
+
+    truth: Truth
+    seen: tuple[Seen, ...]
+    missing: tuple[str, ...]
+    needs: tuple[Bound, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """One checked condition. `names` are the facts it looks at, `used` its thresholds.
+
+    `bare` are the numbers without a name, a matter for the linter.
+    """
+
+    text: str
+    source: Scalar
+    names: tuple[str, ...]
+    used: frozenset[str]
+    bare: tuple[Mistake, ...]
+    _run: Run
+    _looks: tuple[Look, ...]
+    _limits: tuple[Limit, ...]
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The names of the evidence it looks at."""
+        return tuple(dict.fromkeys(name.partition(".")[0] for name in self.names))
+
+    def truth(self, facts: Facts, thresholds: Mapping[str, float]) -> Truth:
+        """Just the truth."""
+        value: bool | None = self._run(Scope(facts, thresholds))
+        return truth_of(value)
+
+    def answer(self, facts: Facts, thresholds: Mapping[str, float]) -> Answer:
+        """The truth, the values seen, what is missing and the bounds."""
+        scope = Scope(facts, thresholds)
+        value: bool | None = self._run(scope)
+        missing = tuple(dict.fromkeys(scope.missing)) if value is None else ()
+        seen = tuple(found for look in self._looks if (found := _seen(look, scope)) is not None)
+        return Answer(truth_of(value), seen, missing, _needs(self._limits, scope))
+
+
+def compile_condition(
+    source: Scalar, vocabulary: Vocabulary
+) -> tuple[Condition | None, tuple[Finding, ...]]:
+    """The checked condition, or None with everything that is wrong with it, each at its place."""
+    text = source.text
+    try:
+        tree = parsed(text)
+    except NotACondition as error:
+        return None, (source.at(error.offset, error.length).finding(error.message),)
+    checker = Checker(vocabulary, text)
+    piece = checker.condition(tree)
+    if checker.mistakes:
+        return None, tuple(
+            source.at(mistake.offset, mistake.length).finding(mistake.message)
+            for mistake in checker.mistakes
+        )
+    return (
+        Condition(
+            text=" ".join(text.split()),
+            source=source,
+            names=piece.names,
+            used=frozenset(checker.used),
+            bare=tuple(checker.bare),
+            _run=piece.run,
+            _looks=tuple(checker.looks.values()),
+            _limits=tuple(checker.limits),
+        ),
+        (),
+    )
+
+
+def _needs(limits: tuple[Limit, ...], scope: Scope) -> tuple[Bound, ...]:
+    found = []
+    for limit in limits:
+        value = limit.limit(scope)
+        if value is not None:
+            bound = Bound(
+                fact=limit.fact, comparison=limit.comparison, value=value, unit=limit.unit
+            )
+            found.append(bound)
+    return tuple(found)
+
+
+def _seen(look: Look, scope: Scope) -> Seen | None:
+    """The value that a look finds; None when there is none to show."""
+    if look.key is not None:
+        return _picked(look, scope.picked.get(look.key))
+    if look.run is not None:
+        value = look.run(scope)
+        return None if value is None else Seen(name=look.name, value=value, unit=look.unit)
+    value = raw_fact(scope.facts, look.evidence, look.fact)
+    if CLEAN[look.kind](value) is None:
+        return None
+    usual = clean_number(raw_fact(scope.facts, look.evidence, look.usual)) if look.usual else None
+    return Seen(name=look.name, value=value, unit=look.unit, usual=usual)
+
+
+def _picked(look: Look, picked: Any) -> Seen | None:
+    """A count or sum, or a field of the record that decided."""
+    if picked is None:
+        return None
+    if not isinstance(picked, Mapping):
+        whole = int(picked) if float(picked).is_integer() else picked
+        return Seen(name=look.name, value=whole, unit=look.unit)
+    value = picked.get(look.fact)
+    if CLEAN[look.kind](value) is None:
+        return None
+    names = [picked[label] for label in look.labels if isinstance(picked.get(label), str)]
+    usual = clean_number(picked.get(look.usual)) if look.usual else None
+    return Seen(
+        name=look.name, value=value, unit=look.unit, usual=usual, of="/".join(filter(None, names))
+    )
