@@ -15,8 +15,10 @@ class Delivery:
     """One incident to show in one place, in its newest state.
 
     `place` is the notifier's own address ("C0123" for Slack). `message` is the id of the message
-    that stands already (Slack's ts), "" before the first post. `unsure` is true when an earlier post
-    was sent and its answer never seen: the notifier looks for it before it posts again.
+    that stands already (Slack's ts), "" before the first post. `unsure` is true when an earlier
+    post was sent and its answer never seen: the notifier looks for it before it posts again.
+    `lost_posts` counts those posts: where nothing can be looked up, there is a second one but never
+    a third.
     """
 
     id: int
@@ -25,6 +27,7 @@ class Delivery:
     message: str = ""
     attempt: int = 1
     unsure: bool = False
+    lost_posts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,94 @@
+"""Incidents as one line each: for a terminal, a log, and where there is no Slack."""
+
+from collections.abc import Callable
+
+from tailhound.model import Incident, Outlook, State
+from tailhound.model.wording import clock, duration, number
+from tailhound.notifiers import Delivery, Posted
+
+_LIMIT = 200
+
+
+class ConsoleNotifier:
+    """Writes a line through `write` whenever an incident changes for its reader.
+
+    Progress of an investigation is no change: a log wants the states, not every answer.
+    """
+
+    name = "console"
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._told: dict[str, str] = {}
+
+    async def deliver(self, delivery: Delivery) -> Posted:
+        """Write the incident's line, unless it is the line that was written last for it."""
+        incident = delivery.incident
+        text = line(incident)
+        if self._told.get(incident.id) != text:
+            self._told[incident.id] = text
+            self._write(text)
+        if incident.state in (State.RESOLVED, State.JOINED):
+            self._told.pop(incident.id, None)
+        return Posted(place=delivery.place, message=incident.id)
+
+
+def line(incident: Incident) -> str:
+    """`8R5W  cause found  llm/chat-json  The CPU limit stops the engine, high confidence, ...`."""
+    state, rest = _state(incident), _rest(incident)
+    text = f"{incident.id}  {state}  {incident.subject.where}  {rest}"
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    return shown if len(shown) <= _LIMIT else f"{shown[: _LIMIT - 1]}…"
+
+
+def _state(incident: Incident) -> str:
+    diagnosis = incident.diagnosis
+    if incident.unreadable and incident.state is not State.JOINED:
+        return "unreadable alert"
+    if incident.state in (State.DIAGNOSED, State.MITIGATING) and diagnosis is not None:
+        return diagnosis.outlook.value
+    if incident.state is State.INVESTIGATING and incident.episode > 1:
+        return "back again"
+    return "waiting its turn" if incident.state is State.DEFERRED else incident.state.value
+
+
+def _rest(incident: Incident) -> str:
+    if incident.unreadable:
+        return incident.unreadable
+    if incident.state is State.JOINED:
+        return f"goes on as incident {incident.joined_into}"
+    if incident.state is State.FAILED:
+        return f"{incident.failed_because or 'no verdict'}; the alert stands"
+    if incident.state is State.RESOLVED:
+        return _resolved(incident)
+    if incident.state is State.DIAGNOSED and incident.diagnosis is not None:
+        return ", ".join([_headline(incident), *_symptom(incident)])
+    return f"{incident.name}, since {clock(incident.since)}"
+
+
+def _resolved(incident: Incident) -> str:
+    end = incident.resolved_at
+    lasted = f"after {duration((end - incident.since).total_seconds())}" if end else "now"
+    cause = _headline(incident) if incident.diagnosis is not None else "before a verdict"
+    return f"{lasted}: {cause}"
+
+
+def _headline(incident: Incident) -> str:
+    diagnosis = incident.diagnosis
+    if diagnosis is None:
+        return incident.name
+    if diagnosis.outlook is Outlook.BLIND:
+        return f"{diagnosis.blind or 'a backend'} does not answer"
+    if diagnosis.primary is None:
+        return f"{incident.name}, {len(diagnosis.causes)} causes checked"
+    sure = f", {diagnosis.confidence.value} confidence" if diagnosis.confidence else ""
+    return f"{diagnosis.cause(diagnosis.primary).title}{sure}"
+
+
+def _symptom(incident: Incident) -> list[str]:
+    symptom = incident.diagnosis.symptom if incident.diagnosis else None
+    if symptom is None:
+        return []
+    value = number(symptom.value, symptom.unit, at_least=symptom.at_least)
+    usual = f", usually {number(symptom.usual, symptom.unit)}" if symptom.usual is not None else ""
+    return [f"{symptom.name} {value}{usual}"]

@@ -1,0 +1,187 @@
+"""What a message says of the alerts and their place. Pure; every text is escaped."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tailhound.model import Incident, Progress
+from tailhound.model.wording import clock, day_clock, duration
+from tailhound.slack.claims import name
+from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.ink import Ink, ago
+from tailhound.slack.look import look_of
+
+
+@dataclass(frozen=True, slots=True)
+class AlertView:
+    """What a template may ask. `ink` says how long values and lists may be."""
+
+    incident: Incident
+    now: datetime
+    ink: Ink
+    page: bool
+
+    @property
+    def look(self) -> str:
+        """The mock-up's name."""
+        return look_of(self.incident).value
+
+    @property
+    def alert(self) -> Mrkdwn:
+        """The name of the first alert."""
+        return self.ink.value(self.incident.name)
+
+    @property
+    def where(self) -> Mrkdwn:
+        """`llm/chat-json`."""
+        return self.ink.value(self.incident.subject.where)
+
+    @property
+    def place(self) -> Mrkdwn:
+        """`llm / chat-json` as a code span."""
+        subject = self.incident.subject
+        short = subject.workload or subject.pod
+        wide = f"{subject.namespace} / {short}" if subject.namespace and short else subject.where
+        return self.ink.code(wide)
+
+    @property
+    def short(self) -> Mrkdwn:
+        """The name alone, without its namespace."""
+        subject = self.incident.subject
+        return self.ink.value(subject.workload or subject.pod or subject.where)
+
+    @property
+    def severity(self) -> Mrkdwn:
+        """The severity label; "" without one."""
+        return self.ink.value(self.incident.severity)
+
+    @property
+    def summary(self) -> Mrkdwn:
+        """What the alert says about itself; "" when it says nothing."""
+        notes = self.incident.alerts[0].annotations if self.incident.alerts else {}
+        text = next((notes[key] for key in ("summary", "description") if notes.get(key)), "")
+        return self.ink.value(text)
+
+    @property
+    def started(self) -> Mrkdwn:
+        """`2 min ago (02:51 UTC)`."""
+        return ago(self.incident.since)
+
+    @property
+    def since(self) -> str:
+        """The clock at which it began."""
+        return day_clock(self.incident.since, self.now)
+
+    @property
+    def alerts(self) -> int:
+        """How many alerts the group holds."""
+        return len(self.incident.alerts)
+
+    @property
+    def verdict_by(self) -> str:
+        """The clock at which a verdict comes; "" when none was promised."""
+        by = self.incident.verdict_by
+        return clock(by, seconds=True) if by else ""
+
+    @property
+    def ruled_out_so_far(self) -> Mrkdwn:
+        """Names of causes that are out already."""
+        done = self.incident.progress.ruled_out if self.incident.progress else ()
+        shown = [self.ink.value(name(runbook)) for runbook in done[: min(4, self.ink.lines)]]
+        left = len(done) - len(shown)
+        return Mrkdwn(", ".join([*shown, f"+ {left} more"] if left else shown))
+
+    @property
+    def id(self) -> Mrkdwn:
+        """`7F3K`."""
+        return self.ink.value(self.incident.id)
+
+    @property
+    def joined_into(self) -> Mrkdwn:
+        """The incident that goes on with these alerts."""
+        return self.ink.value(self.incident.joined_into)
+
+    @property
+    def unreadable(self) -> Mrkdwn:
+        """Why a body is no alert."""
+        return self.ink.sentence(self.incident.unreadable.rstrip("."))
+
+    @property
+    def failed_because(self) -> Mrkdwn:
+        """What tailhound itself stumbled over; "" when nobody knows."""
+        return self.ink.sentence(self.incident.failed_because.rstrip("."))
+
+    @property
+    def progress(self) -> Progress:
+        """How far the investigation is."""
+        return self.incident.progress or Progress(answered=0, waiting=0, failed=0)
+
+    @property
+    def changes(self) -> Mrkdwn:
+        """Whether tailhound may change anything."""
+        off = {"observe": "off (observe mode)", "shadow": "off (shadow mode)"}
+        return self.ink.value(off.get(self.incident.mode, self.incident.mode))
+
+    @property
+    def suggestions(self) -> Mrkdwn:
+        """How the list of suggestions begins."""
+        if self.incident.mode in ("observe", "shadow"):
+            return Mrkdwn(f"*Suggestions only ({self.incident.mode} mode):*")
+        return Mrkdwn("*You can:*")
+
+    @property
+    def episode(self) -> int:
+        """Which time this is, from 1."""
+        return self.incident.episode
+
+    @property
+    def received(self) -> str:
+        """The clock at which the first alert came in."""
+        at = self.incident.received_at
+        return day_clock(at, self.now, seconds=True)
+
+    @property
+    def causes_checked(self) -> str:
+        """`14 causes are being checked`."""
+        count = self.incident.causes_checked
+        if not count:
+            return "The causes are being chosen"
+        return f"{plural(count, 'cause')} {'is' if count == 1 else 'are'} being checked"
+
+    @property
+    def left_out(self) -> int:
+        """How many alerts Alertmanager left out of its message."""
+        return self.incident.truncated_alerts
+
+    @property
+    def resolved_after(self) -> str:
+        """`38 min`; "" while it stands."""
+        end = self.incident.resolved_at
+        seconds = (end - self.incident.since).total_seconds() if end else -1.0
+        return duration(seconds) if seconds >= 0 else ""
+
+    @property
+    def span(self) -> str:
+        """`03:00 to 03:38 UTC`."""
+        end = self.incident.resolved_at
+        if not end:
+            return f"since {self.since}"
+        return f"{self.since.removesuffix(' UTC')} to {day_clock(end, self.now)}"
+
+    @property
+    def nth(self) -> str:
+        """`2nd time`."""
+        count = self.incident.episode
+        teen = 10 < count % 100 < 14
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(0 if teen else count % 10, "th")
+        return f"{count}{ending} time"
+
+    @property
+    def resolved_before(self) -> str:
+        """The clock at which the episode before this one was resolved; "" when there was none."""
+        before = self.incident.previous_resolved_at
+        return day_clock(before, self.now) if before else ""
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 cause`, `2 causes`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,58 @@
+"""Which mock-up a message follows. Pure."""
+
+from enum import Enum
+
+from tailhound.model import Incident, Outlook, State
+
+
+class Look(Enum):
+    """Which mock-up a message follows."""
+
+    FIRST = "first"
+    COLLECTING = "collecting"
+    AGAIN = "again"
+    BACK = "back"
+    CONFIRMED = "confirmed"
+    TWO_FIT = "two fit"
+    UNKNOWN = "unknown"
+    BLIND = "blind"
+    RESOLVED = "resolved"
+    DEFERRED = "deferred"
+    JOINED = "joined"
+    FAILED = "failed"
+    UNREADABLE = "unreadable"
+
+
+_BY_STATE = {
+    State.DEFERRED: Look.DEFERRED,
+    State.RESOLVED: Look.RESOLVED,
+    State.JOINED: Look.JOINED,
+    State.FAILED: Look.FAILED,
+}
+_BY_OUTLOOK = {
+    Outlook.CAUSE_FOUND: Look.CONFIRMED,
+    Outlook.TWO_FIT: Look.TWO_FIT,
+    Outlook.NONE_CONFIRMED: Look.UNKNOWN,
+    Outlook.BLIND: Look.BLIND,
+}
+
+
+def look_of(incident: Incident) -> Look:
+    """The mock-up of an incident as it stands."""
+    if incident.state is State.JOINED:
+        return Look.JOINED
+    if incident.unreadable:
+        return Look.UNREADABLE
+    if incident.state in _BY_STATE:
+        return _BY_STATE[incident.state]
+    if incident.state is State.INVESTIGATING or incident.diagnosis is None:
+        return _before_the_verdict(incident)
+    return _BY_OUTLOOK[incident.diagnosis.outlook]
+
+
+def _before_the_verdict(incident: Incident) -> Look:
+    if incident.episode > 1:
+        return Look.BACK
+    if incident.diagnosis is not None:
+        return Look.AGAIN
+    return Look.COLLECTING if incident.progress else Look.FIRST

@@ -1,0 +1,78 @@
+"""What a person can do now: suggestions with their price, questions to ask by hand. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from tailhound.model import Evidence, EvidenceStatus, Offer
+from tailhound.model.facts import unit_of
+from tailhound.model.wording import fact
+from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.gaps import backend_name
+from tailhound.slack.ink import Ink, more, small
+
+
+def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, ...]:
+    """One numbered line for each mitigation, in the runbook's order, which is best first."""
+    once = list({offer.id: offer for offer in found}.values())
+    shown = once[: min(4, ink.lines)]
+    lines = [
+        Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow)}")
+        for number, offer in enumerate(shown, 1)
+    ]
+    left = more(len(once) - len(shown))
+    return (*lines, Mrkdwn(left)) if left else tuple(lines)
+
+
+def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
+    price = [f"{offer.risk.capitalize()} risk"] if offer.risk else []
+    if offer.cost:
+        price.append(f"cost: {ink.said(offer.cost)}")
+    parts: list[str] = [ink.said(offer.title.rstrip("."))]
+    if offer.helps:
+        parts[0] += f": {ink.said(small(offer.helps.rstrip('.')))}"
+    parts += [", ".join(price)] if price else []
+    if offer.when:
+        parts.append(f"When {ink.said(small(offer.when.rstrip('.')))}")
+    if not offer.offered and offer.why_not:
+        parts.append(f"Not now: {ink.sentence(small(offer.why_not.rstrip('.')))}")
+    if offer.steps:
+        parts.append("Steps on the page")
+    if shadow and offer.offered and offer.mode == "one-click":
+        parts.append("Shadow: tailhound would have offered this change")
+    return "".join(f"{part}. " for part in parts).strip()
+
+
+def by_hand(evidence: Iterable[Evidence], keys: set[str], ink: Ink) -> tuple[Mrkdwn, ...]:
+    """Questions without an answer, of the evidence that would decide, with whom to ask them."""
+    fine = (EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE)
+    failed = [
+        asked
+        for item in evidence
+        if item.name in keys
+        for asked in item.asked
+        if asked.status not in fine and asked.question
+    ]
+    shown = failed[: min(2, ink.lines)]
+    lines = [
+        Mrkdwn(f"{ink.value(backend_name(a.backend))}: {ink.command(a.question)}") for a in shown
+    ]
+    left = more(len(failed) - len(shown))
+    return (*lines, Mrkdwn(left)) if lines and left else tuple(lines)
+
+
+def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
+    """Facts that were measured, as a line: `ready pods 3 · restarts 0 · CPU limit 6 cores`."""
+    told = [
+        f"{ink.value(_words(key))} {ink.value(fact(item, unit_of(key)))}"
+        for found in evidence
+        if found.status is EvidenceStatus.COLLECTED
+        for key, item in found.facts.items()
+        if item is not None and not isinstance(item, tuple | list)
+    ]
+    shown = told[: min(6, ink.lines)]
+    left = more(len(told) - len(shown))
+    return Mrkdwn(" · ".join([*shown, left] if left else shown))
+
+
+def _words(key: str) -> str:
+    unit = unit_of(key)
+    return key.removesuffix(f"_{unit}").replace("_", " ")

@@ -1,0 +1,381 @@
+"""What a message says of the verdicts. Pure; every text is escaped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tailhound.model import (
+    Cause,
+    Diagnosis,
+    EvidenceStatus,
+    Outlook,
+    Part,
+    Symptom,
+    Verdict,
+)
+from tailhound.model.wording import clock, day_clock, number, with_usual
+from tailhound.slack import gaps, todo
+from tailhound.slack.alert_view import AlertView, plural
+from tailhound.slack.claims import claims, name
+from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.ink import capital, more, small
+from tailhound.truth import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class View(AlertView):
+    """What a template may ask about an incident with or without verdicts."""
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """The verdicts; None before the first ones."""
+        return self.incident.diagnosis
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the verdicts are of this investigation, not of the one before."""
+        done = ("confirmed", "two fit", "unknown", "blind")
+        return self.diagnosis is not None and self.look in done
+
+    @property
+    def symptom(self) -> Symptom | None:
+        """What left its usual band; None when nothing is known to have."""
+        return self.diagnosis.symptom if self.diagnosis else None
+
+    @property
+    def symptom_name(self) -> Mrkdwn:
+        """`Inter-token p50`."""
+        return self.ink.value(capital(self.symptom.name)) if self.symptom else Mrkdwn("")
+
+    @property
+    def symptom_value(self) -> str:
+        """`80 ms`, `at least 60 s`."""
+        found = self.symptom
+        return number(found.value, found.unit, at_least=found.at_least) if found else ""
+
+    @property
+    def symptom_usual(self) -> str:
+        """`usually 8 ms (x10)`, `no usual value yet`."""
+        found = self.symptom
+        if not found:
+            return ""
+        text = with_usual(found.value, found.usual, found.unit, at_least=found.at_least)
+        return text.partition(", ")[2]
+
+    @property
+    def slo(self) -> str:
+        """`20 ms`; "" without an objective."""
+        found = self.symptom
+        return number(found.slo, found.unit) if found and found.slo is not None else ""
+
+    @property
+    def shape(self) -> str:
+        """How it rose, and the load, in words; "" when unknown."""
+        if not self.diagnosis:
+            return ""
+        rose = {"step": "rose in one step", "ramp": "rises slowly", "comb": "rises and falls"}
+        load = {"flat": "load as usual", "up": "load up", "down": "load down"}
+        parts = (rose.get(self.diagnosis.shape), load.get(self.diagnosis.load))
+        return ", ".join(part for part in parts if part)
+
+    @property
+    def scope(self) -> Mrkdwn:
+        """`3 of 3 pods`; "" when unknown."""
+        return self.ink.value(self.diagnosis.scope) if self.diagnosis else Mrkdwn("")
+
+    @property
+    def slow_stages(self) -> tuple[str, ...]:
+        """The stages that grew, the one that grew most first; empty when none is known to have."""
+        grown = sorted(
+            (
+                (stage.seconds - stage.usual_seconds, stage)
+                for stage in (self.diagnosis.stages if self.diagnosis else ())
+                if stage.seconds is not None and stage.usual_seconds is not None
+            ),
+            key=lambda pair: -pair[0],
+        )
+        return tuple(
+            self._stage(stage.stage, stage.seconds or 0.0, stage.usual_seconds or 0.0, first=n == 0)
+            for n, (growth, stage) in enumerate(grown[:2])
+            if growth > 0.1 * (stage.usual_seconds or 0.0)
+        )
+
+    def _stage(self, stage: str, seconds: float, usual: float, *, first: bool) -> str:
+        now, _, rest = with_usual(seconds, usual, "seconds").partition(", ")
+        text = f"{self.ink.value(stage)} {now}"
+        return f"{f'*{text}*' if first else text}, {rest.partition(' (')[0]}"
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes that the headline names: the primary one, or the two that fit."""
+        if not self.diagnosis:
+            return ()
+        if self.diagnosis.outlook is Outlook.TWO_FIT:
+            return tuple(self._confirmed()[:2])
+        return tuple(
+            cause for cause in self._confirmed() if cause.runbook == self.diagnosis.primary
+        )
+
+    @property
+    def title(self) -> Mrkdwn:
+        """The primary cause as its runbook words it."""
+        return self.ink.said(small(self.causes[0].title.rstrip("."))) if self.causes else Mrkdwn("")
+
+    @property
+    def names(self) -> Mrkdwn:
+        """The headline's causes by name."""
+        return Mrkdwn(", ".join(self.ink.value(name(cause.runbook)) for cause in self.causes))
+
+    @property
+    def confidence(self) -> str:
+        """`High`, `Medium`, `Low`; "" when nothing is confirmed."""
+        sure = self.diagnosis.confidence if self.diagnosis else None
+        return sure.value.capitalize() if sure else ""
+
+    @property
+    def confidence_because(self) -> Mrkdwn:
+        """What lowers the confidence; "" for high."""
+        text = self.causes[0].confidence_because.rstrip(".") if self.causes else ""
+        return self.ink.sentence(small(text)) if text and self.confidence != "High" else Mrkdwn("")
+
+    @property
+    def chain(self) -> tuple[Mrkdwn, ...]:
+        """What led to what, one numbered line each, the symptom last."""
+        if not self.diagnosis:
+            return ()
+        known = {cause.runbook: cause for cause in self.diagnosis.causes}
+        found = [known[runbook] for runbook in self.diagnosis.chain if runbook in known]
+        keep = max(1, self.ink.lines - 1)
+        lines = [self._link(c, primary=self._is_primary(c)) for c in found[:keep]]
+        if len(found) > keep:
+            lines.append(more(len(found) - keep))
+        if self.symptom:
+            lines.append(self._effect(self.symptom))
+        return tuple(Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1))
+
+    def _link(self, cause: Cause, *, primary: bool) -> str:
+        title = self.ink.value(capital(name(cause.runbook)))
+        told = f"*{title}*" if primary else title
+        because = self.ink.sentence(small(cause.because.rstrip(".")))
+        return f"{self._at(cause.onset)}{told}: {because}"
+
+    def _is_primary(self, cause: Cause) -> bool:
+        return self.diagnosis is not None and cause.runbook == self.diagnosis.primary
+
+    def _effect(self, symptom: Symptom) -> str:
+        return (
+            f"{self._at(symptom.onset)}{self.symptom_name}: {self.symptom_value}, "
+            f"{self.symptom_usual.partition(' (')[0] or 'no usual value yet'}"
+        )
+
+    def _at(self, onset: datetime | None) -> str:
+        if not onset:
+            return "(onset not known) "
+        return f"{day_clock(onset, self.now).removesuffix(' UTC')} "
+
+    @property
+    def counts(self) -> str:
+        """`12 causes checked: 10 ruled out, 2 unknown, 0 confirmed`."""
+        verdicts = [cause.verdict for cause in self.diagnosis.causes] if self.diagnosis else []
+        parts = [
+            (Verdict.REFUTED, "ruled out"),
+            (Verdict.UNKNOWN, "unknown"),
+            (Verdict.NOT_APPLICABLE, "not applicable"),
+            (Verdict.CONFIRMED, "confirmed"),
+        ]
+        told = [
+            f"{verdicts.count(verdict)} {word}"
+            for verdict, word in parts
+            if verdict is not Verdict.NOT_APPLICABLE or verdict in verdicts
+        ]
+        return f"{plural(len(verdicts), 'cause')} checked: {', '.join(told)}"
+
+    @property
+    def nearest(self) -> tuple[Cause, ...]:
+        """The unknown causes with most claims that hold, then fewest open ones; at most two."""
+        unknown = [
+            c
+            for c in (self.diagnosis.causes if self.diagnosis else ())
+            if c.verdict is Verdict.UNKNOWN
+        ]
+        return tuple(
+            sorted(unknown, key=lambda c: (-_count(c, Truth.TRUE), _count(c, Truth.UNKNOWN)))[:2]
+        )
+
+    @property
+    def candidates(self) -> tuple[Mrkdwn, ...]:
+        """The nearest candidates, one numbered line each."""
+        return tuple(
+            Mrkdwn(
+                f"{n}. *{self.ink.value(capital(name(cause.runbook)))}*: "
+                f"{plural(_count(cause, Truth.TRUE), 'claim')} "
+                f"hold{'s' if _count(cause, Truth.TRUE) == 1 else ''}, "
+                f"{_count(cause, Truth.UNKNOWN)} unknown"
+            )
+            for n, cause in enumerate(self.nearest[: max(1, self.ink.lines)], 1)
+        )
+
+    @property
+    def would_decide(self) -> Mrkdwn:
+        """The facts that would decide about the nearest candidates; "" when none is named."""
+        missing = dict.fromkeys(
+            fact for cause in self.nearest for check in cause.checks for fact in check.missing
+        )
+        shown = [self.ink.code(fact) for fact in list(missing)[: min(4, self.ink.lines)]]
+        left = more(len(missing) - len(shown))
+        return Mrkdwn(", ".join([*shown, left] if left else shown))
+
+    @property
+    def evidence_lines(self) -> tuple[Mrkdwn, ...]:
+        """The lines of slot E."""
+        if self.diagnosis and self.diagnosis.outlook is Outlook.TWO_FIT:
+            return claims([("A ", self.causes[0]), *(("B ", c) for c in self.causes[1:])], self.ink)
+        if self.causes:
+            return claims([("", cause) for cause in self._chain_causes()], self.ink)
+        return claims(self._open_causes(), self.ink, against=False)
+
+    def _open_causes(self) -> list[tuple[str, Cause]]:
+        """The candidates by their number, behind confirmed causes that no symptom places."""
+        numbered = [(f"{number_} ", cause) for number_, cause in enumerate(self.nearest, 1)]
+        return [("", cause) for cause in self._confirmed()] + numbered
+
+    def _confirmed(self) -> list[Cause]:
+        causes = self.diagnosis.causes if self.diagnosis else ()
+        return [cause for cause in causes if cause.verdict is Verdict.CONFIRMED]
+
+    def _chain_causes(self) -> Sequence[Cause]:
+        chain = self.diagnosis.chain if self.diagnosis else ()
+        others = [
+            cause
+            for cause in self._confirmed()
+            if cause.runbook in chain and not self._is_primary(cause)
+        ]
+        return [*self.causes, *others]
+
+    @property
+    def gaps(self) -> tuple[Mrkdwn, ...]:
+        """The lines of slot N."""
+        return gaps.not_confirmed(self.diagnosis, self.ink) if self.diagnosis else ()
+
+    @property
+    def gaps_summary(self) -> Mrkdwn:
+        """Slot N in one line of counts."""
+        return gaps.summary(self.diagnosis) if self.diagnosis else Mrkdwn("")
+
+    @property
+    def unplaced(self) -> tuple[Mrkdwn, ...]:
+        """Confirmed causes that can't be primary, because no symptom was measured."""
+        return tuple(
+            Mrkdwn(f"*{self.ink.value(capital(name(c.runbook)))}*: {self._because(c)}")
+            for c in self._confirmed()[: max(1, self.ink.lines // 2)]
+        )
+
+    def _because(self, cause: Cause) -> Mrkdwn:
+        return self.ink.sentence(small(cause.because.rstrip(".")))
+
+    @property
+    def two(self) -> tuple[Mrkdwn, ...]:
+        """The two causes that fit, a line each."""
+        return tuple(
+            Mrkdwn(f"{letter}. {self._link(cause, primary=True)}")
+            for letter, cause in zip("AB", self.causes, strict=False)
+        )
+
+    @property
+    def answered(self) -> str:
+        """`38 of 40 questions answered`; "" when nothing was asked."""
+        asked = [
+            a for item in (self.diagnosis.evidence if self.diagnosis else ()) for a in item.asked
+        ]
+        done = sum(1 for question in asked if question.status is EvidenceStatus.COLLECTED)
+        return f"{done} of {plural(len(asked), 'question')} answered" if asked else ""
+
+    @property
+    def decided_at(self) -> str:
+        """The clock of the verdict, with seconds; "" without one."""
+        at = self.diagnosis.decided_at if self.diagnosis else None
+        return day_clock(at, self.now, seconds=True) if at else ""
+
+    @property
+    def last_verdict(self) -> Mrkdwn:
+        """The verdict before this investigation, in one line; "" when there was none."""
+        if not self.diagnosis:
+            return Mrkdwn("")
+        if self.diagnosis.outlook in (Outlook.CAUSE_FOUND, Outlook.TWO_FIT):
+            sure = f" ({self.confidence.lower()} confidence)" if self.confidence else ""
+            return Mrkdwn(f"{self.title}{sure}")
+        return Mrkdwn(self.diagnosis.outlook.value)
+
+    @property
+    def blind(self) -> Mrkdwn:
+        """The backend that does not answer."""
+        return self.ink.value(gaps.backend_name(self.diagnosis.blind if self.diagnosis else ""))
+
+    @property
+    def blind_because(self) -> Mrkdwn:
+        """What it did instead of answering."""
+        diagnosis = self.diagnosis
+        for item in diagnosis.evidence if diagnosis else ():
+            for asked in item.asked:
+                if diagnosis and asked.backend == diagnosis.blind and asked.detail:
+                    return self.ink.sentence(asked.detail.partition("Fix:")[0].strip().rstrip("."))
+        return Mrkdwn(f"{self.blind} does not answer")
+
+    @property
+    def not_checked(self) -> str:
+        """`11 of 14 causes`."""
+        causes = self.diagnosis.causes if self.diagnosis else ()
+        unknown = sum(1 for cause in causes if cause.verdict is Verdict.UNKNOWN)
+        return f"{unknown} of {plural(len(causes), 'cause')}"
+
+    @property
+    def usual_from(self) -> str:
+        """Which windows made the usual value: `1 h, 1 d, 7 d ago`; "" when none is told."""
+        windows = self.symptom.usual_from if self.symptom else ()
+        return f"{', '.join(windows)} ago" if windows else ""
+
+    @property
+    def offers(self) -> tuple[Mrkdwn, ...]:
+        """What a person can do, best first, one numbered line each."""
+        offers = [offer for cause in self._chain_causes() for offer in cause.mitigations]
+        return todo.offers(offers, self.ink, shadow=self.incident.mode == "shadow")
+
+    @property
+    def by_hand(self) -> tuple[Mrkdwn, ...]:
+        """Questions that failed, to be asked by hand."""
+        keys = {key for cause in self.nearest for key in cause.evidence}
+        return todo.by_hand(self.diagnosis.evidence if self.diagnosis else (), keys, self.ink)
+
+    @property
+    def known(self) -> Mrkdwn:
+        """What is known without the backend that does not answer; "" when nothing is."""
+        return todo.known(self.diagnosis.evidence if self.diagnosis else (), self.ink)
+
+    @property
+    def revised_at(self) -> str:
+        """The clock of the revision, with seconds; "" when nothing was revised."""
+        revised = self.incident.revised
+        return clock(revised.at, seconds=True) if revised else ""
+
+    @property
+    def revised_was(self) -> Mrkdwn:
+        """The verdict that was replaced."""
+        revised = self.incident.revised
+        return self.ink.sentence(small(revised.was.rstrip("."))) if revised else Mrkdwn("")
+
+    @property
+    def revised_was_at(self) -> str:
+        """The clock of the verdict that was replaced."""
+        revised = self.incident.revised
+        return f"{revised.was_at:%H:%M:%S}" if revised else ""
+
+    @property
+    def revised_why(self) -> Mrkdwn:
+        """What came in late."""
+        revised = self.incident.revised
+        return self.ink.sentence(revised.why.rstrip(".")) if revised else Mrkdwn("")
+
+
+def _count(cause: Cause, truth: Truth) -> int:
+    parts = (Part.CONFIRM, Part.OPTIONAL)
+    return sum(1 for check in cause.checks if check.part in parts and check.truth is truth)
