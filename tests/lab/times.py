@@ -10,8 +10,10 @@ _WHOLE = re.compile(r"(?P<sign>-?)(?P<parts>(?:\d+(?:\.\d+)?[smhdw])+)")
 
 
 def seconds(text: object) -> float:
-    """`-1h30m` -> -5400.0; `0` needs no unit. ValueError says what a time looks like."""
-    if text in (0, "0"):
+    """`-1h30m` -> -5400.0; a number is seconds. ValueError says what a time looks like."""
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        return float(text)
+    if text == "0":
         return 0.0
     match = _WHOLE.fullmatch(str(text).strip())
     if not match:
