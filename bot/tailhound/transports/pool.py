@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from tailhound.model import Missing, Reason
+from tailhound.transports.sockets import spoken
 
 T = TypeVar("T")
 STOPPING = Missing(Reason.SKIPPED, "not asked: tailhound is stopping")
@@ -74,7 +75,7 @@ class Pool:
         loop = asyncio.get_running_loop()
         start = loop.time()
         job = _Job(work, on_cancel)
-        waiter = asyncio.wrap_future(job.future)
+        waiter: asyncio.Future[T] = asyncio.wrap_future(job.future)
         if not self._put(job):
             return STOPPING
         try:
@@ -127,10 +128,10 @@ class Pool:
 
     def _missing(self, was_running: bool, seconds: float) -> Missing:
         if was_running:
-            return Missing(Reason.TIMEOUT, f"{self.name} did not answer within {seconds:.3g} s")
+            return Missing(Reason.TIMEOUT, f"{self.name} did not answer within {spoken(seconds)}")
         return Missing(
             Reason.SKIPPED,
-            f"not asked: all {self._limit} slots of {self.name} were busy for {seconds:.3g} s",
+            f"not asked: all {self._limit} slots of {self.name} were busy for {spoken(seconds)}",
         )
 
     def _serve(self) -> None:

@@ -90,3 +90,8 @@ def connect(host: str, port: int, call: Call) -> socket.socket:
         call.stage = "accepted the connection and sent nothing"
         return sock
     raise error
+
+
+def spoken(seconds: float) -> str:
+    """A time for a message: "0.2 s", "30 s"."""
+    return f"{round(seconds, 1):g} s"
