@@ -56,7 +56,7 @@ class Investigating(Protocol):
         """Ask these questions, by the names of their evidence, once more."""
         ...
 
-    def decide(
+    def decide(  # noqa: PLR0913 (three of them describe how the evidence came about)
         self,
         incident: Incident,
         resolved: Plain,

@@ -15,6 +15,10 @@ INCIDENT_AT_MOST = 4 * 1024 * 1024
 """Bytes before compression: of one answer, and of all answers of one incident."""
 
 
+_KNOWN_BODIES = sa.select(body.c.sha).where(body.c.sha.in_(sa.bindparam("shas", expanding=True)))
+_INSERT_BODY = sa.insert(body)
+
+
 def keep_outputs(
     connection: sa.Connection, incident_id: str, n: int, outputs: Sequence[RawOutput]
 ) -> int:
@@ -84,9 +88,7 @@ def keep_bodies(connection: sa.Connection, bodies: dict[str, bytes], now: dateti
     """Store webhook bodies by their sha256; those that are known stay as they are."""
     if not bodies:
         return
-    known = set(
-        connection.execute(sa.select(body.c.sha).where(body.c.sha.in_(list(bodies)))).scalars()
-    )
+    known = set(connection.execute(_KNOWN_BODIES, {"shas": list(bodies)}).scalars())
     rows = [
         {
             "sha": sha,
@@ -98,7 +100,7 @@ def keep_bodies(connection: sa.Connection, bodies: dict[str, bytes], now: dateti
         if sha not in known
     ]
     if rows:
-        connection.execute(sa.insert(body), rows)
+        connection.execute(_INSERT_BODY, rows)
 
 
 def read_body(connection: sa.Connection, sha: str) -> bytes | None:

@@ -28,6 +28,52 @@ _PLAIN = (
 )
 
 
+# Statements are built once: building one costs as much as running it.
+_RECORDS = sa.select(*_PLAIN).order_by(incident.c.received_at, incident.c.id).with_for_update()
+_LATER = incident.alias("later")
+_NEWEST = (
+    sa.select(sa.func.max(_LATER.c.ordinal)).where(_LATER.c.key == incident.c.key)
+).scalar_subquery()
+_BY_ID = _RECORDS.where(incident.c.id.in_(sa.bindparam("ids", expanding=True)))
+_BY_KEY = _RECORDS.where(
+    incident.c.key.in_(sa.bindparam("keys", expanding=True)), incident.c.ordinal == _NEWEST
+)
+_IS_TAKEN = sa.select(incident.c.id).where(incident.c.id == sa.bindparam("id"))
+_RAISE = (
+    sa.update(counter)
+    .where(counter.c.name == "revision")
+    .values(value=counter.c.value + sa.bindparam("by"))
+    .returning(counter.c.value)
+)
+_INSERT = sa.insert(incident)
+_REPEATS = (
+    sa.update(incident)
+    .where(incident.c.id == sa.bindparam("row_id"))
+    .values(repeats=incident.c.repeats + sa.bindparam("more"))
+)
+_REWRITTEN = (
+    "is_open",
+    "resolved_key",
+    "state",
+    "severity",
+    "episode",
+    "n",
+    "done",
+    "waiting",
+    "joined_into",
+    "changed_at",
+    "resolved_at",
+    "revision",
+    "search",
+    "snapshot",
+)
+_UPDATE = (
+    sa.update(incident)
+    .where(incident.c.id == sa.bindparam("row_id"))
+    .values({name: sa.bindparam(name) for name in _REWRITTEN})
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """An incident and what only the machinery knows of it.
@@ -61,12 +107,7 @@ class Record:
 
 def raise_revision(connection: sa.Connection, by: int = 1) -> int:
     """Reserve `by` revisions; the first of them."""
-    changed = connection.execute(
-        sa.update(counter)
-        .where(counter.c.name == "revision")
-        .values(value=counter.c.value + by)
-        .returning(counter.c.value)
-    ).scalar()
+    changed = connection.execute(_RAISE, {"by": by}).scalar()
     if changed is None:
         connection.execute(sa.insert(counter).values(name="revision", value=by))
         changed = by
@@ -75,41 +116,31 @@ def raise_revision(connection: sa.Connection, by: int = 1) -> int:
 
 def read(connection: sa.Connection, id: str) -> Record | None:
     """One incident, locked until the transaction ends; None when there is none."""
-    found = read_all(connection, incident.c.id == id)
-    return found[0] if found else None
+    return read_ids(connection, [id]).get(id)
 
 
 def read_ids(connection: sa.Connection, ids: Iterable[str]) -> dict[str, Record]:
-    """The incidents of these ids."""
-    return {
-        record.incident.id: record
-        for chunk in chunks(ids)
-        for record in read_all(connection, incident.c.id.in_(chunk))
-    }
+    """The incidents of these ids, locked."""
+    found = (_rows(connection, _BY_ID, {"ids": chunk}) for chunk in chunks(ids))
+    return {record.incident.id: record for part in found for record in part}
 
 
 def read_latest(connection: sa.Connection, keys: Iterable[str]) -> dict[str, Record]:
-    """The newest incident of each of these keys."""
-    later = incident.alias("later")
-    newest = (
-        sa.select(sa.func.max(later.c.ordinal)).where(later.c.key == incident.c.key)
-    ).scalar_subquery()
-    return {
-        record.incident.key: record
-        for chunk in chunks(keys)
-        for record in read_all(connection, incident.c.key.in_(chunk), incident.c.ordinal == newest)
-    }
+    """The newest incident of each of these keys, locked."""
+    found = (_rows(connection, _BY_KEY, {"keys": chunk}) for chunk in chunks(keys))
+    return {record.incident.key: record for part in found for record in part}
 
 
-def read_all(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> tuple[Record, ...]:
+def read_where(
+    connection: sa.Connection, *conditions: sa.ColumnElement[bool], limit: int
+) -> tuple[Record, ...]:
     """The incidents that meet all conditions, oldest first, locked; without their diagnosis."""
-    rows = connection.execute(
-        sa.select(*_PLAIN)
-        .where(*conditions)
-        .order_by(incident.c.received_at, incident.c.id)
-        .with_for_update()
-    ).mappings()
-    return tuple(_record(row) for row in rows)
+    return _rows(connection, _RECORDS.where(*conditions).limit(limit), {})
+
+
+def is_taken(connection: sa.Connection, id: str) -> bool:
+    """Whether there is an incident of this id."""
+    return connection.execute(_IS_TAKEN, {"id": id}).first() is not None
 
 
 def read_whole(connection: sa.Connection, id: str) -> Incident | None:
@@ -141,20 +172,16 @@ def whole(values: sa.RowMapping) -> Incident:
 def insert(connection: sa.Connection, records: Sequence[Record], now: datetime) -> None:
     """Write new incidents."""
     if records:
-        connection.execute(sa.insert(incident), [columns(record, now) for record in records])
+        connection.execute(_INSERT, [columns(record, now) for record in records])
 
 
 def update(connection: sa.Connection, records: Sequence[Record], now: datetime) -> None:
     """Write changed incidents; their diagnosis stays as it is."""
     if not records:
         return
-    rows = [columns(record, now) | {"row_id": record.incident.id} for record in records]
-    changed = [name for name in rows[0] if name not in ("id", "row_id", "key", "ordinal")]
+    rows = [(record.incident.id, columns(record, now)) for record in records]
     connection.execute(
-        sa.update(incident)
-        .where(incident.c.id == sa.bindparam("row_id"))
-        .values({name: sa.bindparam(name) for name in changed}),
-        [{name: row[name] for name in (*changed, "row_id")} for row in rows],
+        _UPDATE, [{"row_id": id} | {name: row[name] for name in _REWRITTEN} for id, row in rows]
     )
 
 
@@ -194,12 +221,8 @@ def write_diagnosis(connection: sa.Connection, id: str, diagnosis: Diagnosis) ->
 def add_repeats(connection: sa.Connection, counts: dict[str, int]) -> None:
     """Count deliveries that brought nothing new."""
     if counts:
-        connection.execute(
-            sa.update(incident)
-            .where(incident.c.id == sa.bindparam("row_id"))
-            .values(repeats=incident.c.repeats + sa.bindparam("more")),
-            [{"row_id": id, "more": more} for id, more in sorted(counts.items())],
-        )
+        rows = [{"row_id": id, "more": more} for id, more in sorted(counts.items())]
+        connection.execute(_REPEATS, rows)
 
 
 def columns(record: Record, now: datetime) -> dict[str, Any]:
@@ -245,6 +268,12 @@ def chunks(values: Iterable[str]) -> Iterable[list[str]]:
 def at(seconds: float | None) -> datetime | None:
     """Unix seconds as an aware time; None stays None."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _rows(
+    connection: sa.Connection, wanted: sa.Select[Any], values: dict[str, Any]
+) -> tuple[Record, ...]:
+    return tuple(_record(row) for row in connection.execute(wanted, values).mappings())
 
 
 def _record(values: sa.RowMapping) -> Record:

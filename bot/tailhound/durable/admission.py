@@ -1,0 +1,291 @@
+"""Admission: a batch of arrivals -> alert rows, incidents, investigations and outbox rows.
+
+One object admits one batch within one transaction. It loads what the batch touches, applies the
+arrivals in their order to records in memory, and writes what has changed.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+import sqlalchemy as sa
+
+from tailhound.durable.arrivals import Arrival, Item, unreadable_item
+from tailhound.durable.asking import Enqueue, Terms, announce, asked, put, show
+from tailhound.durable.episodes import opened, reopened, resolved_now, unread, with_alert
+from tailhound.durable.names import short_name
+from tailhound.model import AlertStatus, State
+from tailhound.store import records
+from tailhound.store.outputs import keep_bodies
+from tailhound.store.records import Record
+from tailhound.store.tables import alert as alert_table
+
+LATE_COPY_SECONDS = 60.0
+"""A firing copy of an alert that was resolved this recently is a slower Alertmanager's, no re-fire
+(docs/decisions)."""
+
+UNSEEN = "resolved before it was seen firing"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of one webhook: the incidents it belongs to, and how many of its alerts were new.
+
+    `dropped` counts the alerts that start nothing, by reason.
+    """
+
+    incidents: tuple[str, ...]
+    new: int
+    repeats: int
+    dropped: MappingProxyType[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An alert row: what was last heard of one alert, and when."""
+
+    incident_id: str
+    status: AlertStatus
+    changed_at: float
+
+
+_IDENTS = alert_table.c.ident.in_(sa.bindparam("idents", expanding=True))
+_KNOWN = sa.select(
+    alert_table.c.ident,
+    alert_table.c.incident_id,
+    alert_table.c.status,
+    alert_table.c.changed_at,
+).where(_IDENTS)
+_FORGET = sa.delete(alert_table).where(_IDENTS)
+_INSERT = sa.insert(alert_table)
+_FIRING = (
+    sa.select(alert_table.c.incident_id)
+    .where(
+        alert_table.c.incident_id.in_(sa.bindparam("ids", expanding=True)),
+        alert_table.c.status == "firing",
+    )
+    .distinct()
+)
+
+
+class Admission:
+    """Admits one batch. `known` holds afterwards what is known of every alert of the batch."""
+
+    def __init__(
+        self, connection: sa.Connection, terms: Terms, enqueue: Enqueue, now: datetime
+    ) -> None:
+        self._connection = connection
+        self._terms = terms
+        self._enqueue = enqueue
+        self._now = now
+        self._records: dict[str, Record] = {}
+        self._latest: dict[str, str] = {}
+        self._created: dict[str, None] = {}
+        self._changed: dict[str, bool] = {}  # id -> whether the news is urgent
+        self._begun: dict[str, str] = {}  # id -> why an investigation was asked for
+        self._rows: dict[str, tuple[Item, str]] = {}
+        self._bodies: dict[str, bytes] = {}
+        self._stored: frozenset[str] = frozenset()
+        self.known: dict[str, Known] = {}
+        self.repeats: Counter[str] = Counter()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self._created or self._changed)
+
+    def admit(self, arrivals: Sequence[Arrival]) -> tuple[Accepted, ...]:
+        """Apply and write all arrivals; one answer for each, in their order."""
+        batches = [_items(arrival) for arrival in arrivals]
+        self._load([item for items in batches for item in items])
+        answers = tuple(
+            self._take(arrival, items) for arrival, items in zip(arrivals, batches, strict=True)
+        )
+        self._write()
+        return answers
+
+    def _load(self, items: Sequence[Item]) -> None:
+        for chunk in records.chunks(item.ident for item in items):
+            rows = self._connection.execute(_KNOWN, {"idents": chunk})
+            for ident, incident_id, status, changed_at in rows:
+                self.known[ident] = Known(incident_id, AlertStatus(status), changed_at)
+        self._stored = frozenset(self.known)
+        news = [item for item in items if not self._is_repeat(item)]
+        for record in records.read_latest(self._connection, [i.key for i in news]).values():
+            self._records[record.incident.id] = record
+            self._latest[record.incident.key] = record.incident.id
+        ids = [self.known[i.ident].incident_id for i in news if i.ident in self.known]
+        missing = [id for id in ids if id not in self._records]
+        self._records |= records.read_ids(self._connection, missing)
+
+    def _take(self, arrival: Arrival, items: Sequence[Item]) -> Accepted:
+        dropped = Counter(arrival.dropped)
+        incidents: dict[str, None] = {}
+        new = repeats = 0
+        for item in items:
+            if self._is_repeat(item):
+                id = self.known[item.ident].incident_id
+                self.repeats[id] += 1
+                repeats += 1
+            elif item.alert.status is AlertStatus.RESOLVED and item.ident not in self.known:
+                dropped[UNSEEN] += 1
+                continue
+            else:
+                id = self._apply(item, arrival)
+                new += 1
+            incidents[id] = None
+        if new:
+            self._bodies[arrival.sha] = arrival.body
+        return Accepted(tuple(incidents), new, repeats, MappingProxyType(dict(dropped)))
+
+    def _is_repeat(self, item: Item) -> bool:
+        known = self.known.get(item.ident)
+        if known is None:
+            return False
+        if known.status is item.alert.status:
+            return True
+        quiet = self._now.timestamp() - known.changed_at
+        return item.alert.status is AlertStatus.FIRING and quiet < LATE_COPY_SECONDS
+
+    def _apply(self, item: Item, arrival: Arrival) -> str:
+        if arrival.unreadable:
+            id = self._create_unreadable(item, arrival)
+        elif item.alert.status is AlertStatus.RESOLVED:
+            id = self._followed(self.known[item.ident].incident_id).incident.id
+            self._keep(with_alert(self._records[id], item.alert, 0))
+        else:
+            id = self._home(item)
+            self._keep(with_alert(self._records[id], item.alert, arrival.truncated_alerts))
+            if self._records[id].incident.state is State.FAILED:
+                self._begin(self._records[id], "another alert")
+                self._changed[id] = True
+        self._rows[item.ident] = (item, arrival.sha)
+        self.known[item.ident] = Known(id, item.alert.status, self._now.timestamp())
+        return id
+
+    def _home(self, item: Item) -> str:
+        """The incident that a firing alert belongs to: open, opened again, or new."""
+        latest = self._latest.get(item.key)
+        if latest is None:
+            return self._create(item, 0)
+        record = self._followed(latest)
+        if record.is_open:
+            return record.incident.id
+        resolved_at = record.incident.resolved_at
+        window = timedelta(minutes=self._terms.incidents.reopen_minutes)
+        if resolved_at is not None and self._now - resolved_at <= window:
+            self._changed[record.incident.id] = True
+            self._begin(reopened(record, self._now), "it fired again")
+            return record.incident.id
+        return self._create(item, self._records[latest].ordinal + 1)
+
+    def _followed(self, id: str) -> Record:
+        """The incident, or the one that it has joined."""
+        seen = set()
+        record = self._record(id)
+        while record.incident.joined_into and record.incident.id not in seen:
+            seen.add(record.incident.id)
+            record = self._record(record.incident.joined_into)
+        return record
+
+    def _record(self, id: str) -> Record:
+        if id not in self._records:
+            self._records |= records.read_ids(self._connection, [id])
+        return self._records[id]
+
+    def _create(self, item: Item, ordinal: int) -> str:
+        id = short_name(item.key, ordinal, self._is_taken)
+        record = opened(item, id, ordinal, self._now, self._terms.mode)
+        self._created[id] = None
+        self._latest[item.key] = id
+        self._begin(record, "the alert")
+        return id
+
+    def _create_unreadable(self, item: Item, arrival: Arrival) -> str:
+        id = short_name(item.key, 0, self._is_taken)
+        self._records[id] = unread(item, id, arrival.unreadable, self._now, self._terms.mode)
+        self._created[id] = None
+        return id
+
+    def _begin(self, record: Record, reason: str) -> None:
+        after = asked(record, reason, self._now, self._terms)
+        if after.incident.n > record.incident.n:
+            self._begun[after.incident.id] = reason
+        self._records[after.incident.id] = after
+
+    def _keep(self, record: Record) -> None:
+        id = record.incident.id
+        if record != self._records[id]:
+            self._records[id] = record
+            self._changed.setdefault(id, False)
+
+    def _is_taken(self, id: str) -> bool:
+        return id in self._records or records.is_taken(self._connection, id)
+
+    def _write(self) -> None:
+        ending = self._ending()
+        touched = list(dict.fromkeys((*self._created, *self._changed, *ending)))
+        if not touched:
+            return
+        first = records.raise_revision(self._connection, len(touched))
+        for i, id in enumerate(touched):
+            self._records[id] = self._records[id].edited(revision=first + i)
+        created = [self._records[id] for id in self._created]
+        records.insert(self._connection, created, self._now)
+        self._write_alerts()
+        ended = self._end(ending)
+        rewritten = [id for id in touched if id in self._changed and id not in self._created]
+        again = [self._records[id] for id in dict.fromkeys((*rewritten, *ended))]
+        records.update(self._connection, again, self._now)
+        announce(self._connection, created, self._terms.places)
+        show(self._connection, [(r, self._changed.get(r.incident.id, False)) for r in again])
+        begun = [(self._records[id], reason) for id, reason in self._begun.items()]
+        put(self._connection, begun, self._now, self._terms, self._enqueue)
+        keep_bodies(self._connection, self._bodies, self._now)
+
+    def _write_alerts(self) -> None:
+        rows = [self._row(ident, item, sha) for ident, (item, sha) in self._rows.items()]
+        for chunk in records.chunks(ident for ident in self._rows if ident in self._stored):
+            self._connection.execute(_FORGET, {"idents": chunk})
+        if rows:
+            self._connection.execute(_INSERT, rows)
+
+    def _row(self, ident: str, item: Item, sha: str) -> dict[str, str | float | None]:
+        alert = item.alert
+        return {
+            "ident": ident,
+            "incident_id": self.known[ident].incident_id,
+            "name": alert.name[:200],
+            "fingerprint": alert.fingerprint[:200],
+            "status": alert.status.value,
+            "starts_at": alert.starts_at.timestamp(),
+            "ends_at": alert.ends_at.timestamp() if alert.ends_at else None,
+            "changed_at": self._now.timestamp(),
+            "body_sha": sha,
+        }
+
+    def _ending(self) -> list[str]:
+        """The open incidents of which an alert was resolved."""
+        ids = {
+            self.known[ident].incident_id
+            for ident, (item, _) in self._rows.items()
+            if item.alert.status is AlertStatus.RESOLVED
+        }
+        return sorted(id for id in ids if self._records[id].is_open)
+
+    def _end(self, ids: Sequence[str]) -> list[str]:
+        """Resolve those of these incidents of which no alert fires any more."""
+        firing: set[str] = set()
+        for chunk in records.chunks(ids):
+            firing |= set(self._connection.execute(_FIRING, {"ids": chunk}).scalars())
+        ended = [id for id in ids if id not in firing]
+        for id in ended:
+            self._records[id] = resolved_now(self._records[id], self._now)
+            self._changed[id] = True
+        return ended
+
+
+def _items(arrival: Arrival) -> tuple[Item, ...]:
+    return (unreadable_item(arrival),) if arrival.unreadable else arrival.items

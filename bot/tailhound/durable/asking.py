@@ -1,0 +1,161 @@
+"""Asking for an investigation: at most one runs per incident, and one waits.
+
+`asked` decides (pure); `put` writes what was decided, in the transaction of whoever asks.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from tailhound.durable.engine import Task
+from tailhound.model import Happened, State
+from tailhound.settings import Incidents
+from tailhound.store.records import Record
+from tailhound.store.tables import investigation, outbox
+
+INVESTIGATE = "inv"
+LATE = "late"
+TIMELINE_AT_MOST = 200
+
+Enqueue = Callable[[sa.Connection, Task], None]
+
+_PRIORITIES = {"critical": 1, "page": 1, "error": 5, "warning": 10, "ticket": 10}
+
+
+_INSERT_INVESTIGATION = sa.insert(investigation)
+_INSERT_OUTBOX = sa.insert(outbox)
+_SHOW = (
+    sa.update(outbox)
+    .where(outbox.c.incident_id == sa.bindparam("row_id"))
+    .values(
+        wanted_revision=sa.bindparam("revision"),
+        state=sa.case((outbox.c.state == "sent", "pending"), else_=outbox.c.state),
+    )
+)
+_SHOW_NOW = _SHOW.values(
+    urgent=sa.true(),
+    state=sa.case((outbox.c.state.in_(("sent", "broken")), "pending"), else_=outbox.c.state),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where incidents are shown: a notifier's name, and its own address."""
+
+    notifier: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What holds for a new investigation: the compiled set, its size, the deadlines, the places."""
+
+    incidents: Incidents
+    sha: str
+    causes: int
+    verdict_seconds: float
+    late_seconds: float
+    mode: str = "observe"
+    places: tuple[Place, ...] = ()
+
+
+def asked(record: Record, reason: str, now: datetime, terms: Terms) -> Record:
+    """The record after someone asked for an investigation: begun, or waiting behind one that runs.
+
+    `n` has grown when it was begun. The state of a resolved incident stays.
+    """
+    if record.is_active:
+        return replace(record, waiting=reason)
+    stays = record.incident.state is State.RESOLVED
+    return replace(record, waiting="").edited(
+        n=record.incident.n + 1,
+        state=State.RESOLVED if stays else State.INVESTIGATING,
+        verdict_by=now + timedelta(seconds=terms.verdict_seconds),
+        causes_checked=terms.causes,
+        progress=None,
+        failed_because="",
+    )
+
+
+def put(
+    connection: sa.Connection,
+    begun: Sequence[tuple[Record, str]],
+    now: datetime,
+    terms: Terms,
+    enqueue: Enqueue,
+) -> None:
+    """Write and enqueue the investigations of these records; the text is why they were asked for.
+
+    The incidents' rows must stand already.
+    """
+    if not begun:
+        return
+    connection.execute(
+        _INSERT_INVESTIGATION,
+        [
+            {
+                "incident_id": record.incident.id,
+                "n": record.incident.n,
+                "sha": terms.sha,
+                "reason": reason[:200],
+                "requested_at": now.timestamp(),
+                "verdict_by": (record.incident.verdict_by or now).timestamp(),
+            }
+            for record, reason in begun
+        ],
+    )
+    for record, _ in begun:
+        enqueue(connection, task_of(record, terms.sha))
+
+
+def task_of(record: Record, sha: str, workflow: str = INVESTIGATE) -> Task:
+    """The workflow of a record's newest investigation."""
+    it = record.incident
+    return Task(
+        workflow=workflow,
+        id=f"{workflow}:{it.id}:{it.n}",
+        queue=workflow,
+        args=(it.id, it.n, sha),
+        priority=_PRIORITIES.get(it.severity.lower(), 20),
+    )
+
+
+def noted(record: Record, at: datetime, what: str) -> Record:
+    """The record with one more line in its timeline; the oldest go when there are too many."""
+    line = Happened(at=at, what=what)
+    return record.edited(timeline=(*record.incident.timeline, line)[-TIMELINE_AT_MOST:])
+
+
+def show(connection: sa.Connection, changed: Sequence[tuple[Record, bool]]) -> None:
+    """Let every place of these incidents know that there is something newer; True = it is urgent.
+
+    What was refused for good is tried once more when the news is urgent.
+    """
+    for statement, urgent in ((_SHOW_NOW, True), (_SHOW, False)):
+        rows = [
+            {"row_id": record.incident.id, "revision": record.incident.revision}
+            for record, is_urgent in changed
+            if is_urgent is urgent
+        ]
+        if rows:
+            connection.execute(statement, rows)
+
+
+def announce(connection: sa.Connection, records: Sequence[Record], places: Sequence[Place]) -> None:
+    """Ask for the first post of new incidents in every place."""
+    rows = [
+        {
+            "incident_id": record.incident.id,
+            "notifier": place.notifier,
+            "place": place.place,
+            "wanted_revision": record.incident.revision,
+            "state": "pending",
+            "urgent": True,
+        }
+        for record in records
+        for place in places
+    ]
+    if rows:
+        connection.execute(_INSERT_OUTBOX, rows)

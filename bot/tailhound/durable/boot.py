@@ -1,0 +1,23 @@
+"""One life of the process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import uuid4
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _nothing(_name: str) -> None:
+    """What happens at a named instant of a process that nobody tests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boot:
+    """The id of this life, its clock, and what is called at named instants (tests kill there)."""
+
+    id: str = field(default_factory=lambda: uuid4().hex)
+    clock: Callable[[], datetime] = _now
+    hook: Callable[[str], None] = _nothing

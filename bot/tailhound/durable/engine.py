@@ -1,0 +1,238 @@
+"""The workflow engine: the only module that imports dbos.
+
+A facade of a few verbs over DBOS Transact, so that the library can be replaced. DBOS is one per
+process; `start` makes it and `stop` takes it apart completely, so that it can be started again.
+Workflows and steps run on the event loop that `start` was called from.
+"""
+
+import asyncio
+import functools
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ParamSpec, TypeVar
+from uuid import uuid4
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
+
+from tailhound.store.database import Database
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+APPLICATION = "tailhound"
+ABI = "abi-1"
+"""The workflows' interface version. It changes only when their steps do (docs/decisions)."""
+
+RECOVERIES_AT_MOST = 5
+ENGINE_THREADS = 64
+STOP_SECONDS = 2.0
+
+Workflow = Callable[[str, int, str], Awaitable[str]]
+"""Takes an incident's id, the number of the investigation, and the sha256 of the compiled set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue of the engine: how many run at once, and how often it is looked at."""
+
+    name: str
+    concurrency: int
+    poll_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One workflow to run. Its id makes a second enqueue a no-op, also after it has ended."""
+
+    workflow: str
+    id: str
+    queue: str
+    args: tuple[str, int, str]
+    priority: int = 20
+
+
+class Fate(Enum):
+    """What became of a workflow."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    ENDED = "ended"
+    GIVEN_UP = "given up"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A workflow as the engine's tables show it. `why` is set when it was given up."""
+
+    id: str
+    fate: Fate
+    why: str = ""
+
+
+_FATES = {
+    "ENQUEUED": Fate.WAITING,
+    "DELAYED": Fate.WAITING,
+    "PENDING": Fate.RUNNING,
+    "SUCCESS": Fate.ENDED,
+    "ERROR": Fate.GIVEN_UP,
+    "CANCELLED": Fate.GIVEN_UP,
+    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": Fate.GIVEN_UP,
+}
+_GIVEN_UP = [status for status, fate in _FATES.items() if fate is Fate.GIVEN_UP]
+
+
+class Engine:
+    """Runs workflows that survive a kill at any instruction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._client = DBOSClient(
+            system_database_engine=database.work,
+            serializer=DBOSPortableJSONSerializer(),
+            application_name=APPLICATION,
+            lazy=True,
+        )
+        self._running: dict[str, asyncio.Task[Any]] = {}
+        self._stopping = False
+        self._started = False
+
+    @property
+    def running(self) -> frozenset[str]:
+        """The ids of the workflows that this process runs right now."""
+        return frozenset(self._running)
+
+    async def start(self, workflows: Mapping[str, Workflow], queues: Sequence[Queue]) -> None:
+        """Make the engine's tables, take up what an earlier process left, and begin to poll."""
+        self._stopping = False
+        DBOS(config=self._config())
+        self._started = True
+        for name, workflow in workflows.items():
+            DBOS.workflow(name=name, max_recovery_attempts=RECOVERIES_AT_MOST)(
+                self._tracked(name, workflow)
+            )
+        DBOS.launch()
+        for queue in queues:
+            await DBOS.register_queue_async(
+                queue.name,
+                worker_concurrency=queue.concurrency,
+                polling_interval_sec=queue.poll_seconds,
+            )
+
+    def enqueue(self, connection: sa.Connection, task: Task) -> None:
+        """Ask for a workflow within the caller's transaction; known ids are passed over."""
+        options: EnqueueOptions = {
+            "workflow_name": task.workflow,
+            "workflow_id": task.id,
+            "queue_name": task.queue,
+            "app_version": ABI,
+            "application_name": APPLICATION,
+            "priority": task.priority,
+        }
+        self._client.enqueue_in_transaction(connection, options, *task.args)
+
+    async def step(
+        self,
+        name: str,
+        function: Callable[P, Awaitable[R]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> R:
+        """Run a step of the workflow that calls; its result is checkpointed, and never retried."""
+
+        async def body() -> R:
+            return await function(*args, **kwargs)
+
+        result: R = await DBOS.run_step_async({"name": name, "retries_allowed": False}, body)
+        return result
+
+    async def look_up(self, ids: Iterable[str]) -> dict[str, Seen]:
+        """What became of these workflows; those that don't exist are not in the answer."""
+        wanted = list(ids)
+        if not wanted:
+            return {}
+        found = await DBOS.list_workflows_async(
+            workflow_ids=wanted, load_input=False, load_output=True
+        )
+        return {item.workflow_id: _seen(item) for item in found}
+
+    async def given_up(self, prefix: str, since: str) -> tuple[Seen, ...]:
+        """Workflows that the engine ended without a result, made after `since` (ISO 8601)."""
+        found = await DBOS.list_workflows_async(
+            status=_GIVEN_UP,
+            workflow_id_prefix=prefix,
+            start_time=since,
+            load_input=False,
+            load_output=True,
+        )
+        return tuple(_seen(item) for item in found)
+
+    async def take_up(self, id: str) -> None:
+        """Queue a workflow again that is said to run although nobody runs it."""
+        await DBOS.resume_workflow_async(id)
+
+    async def stop(self) -> None:
+        """Stop within seconds: what runs is cut off, and taken up at the next start."""
+        self._stopping = True
+        if not self._started:
+            return
+        self._started = False
+        logging.getLogger("dbos").setLevel("ERROR")  # it warns of each task that is cut off here
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        loop = asyncio.get_running_loop()
+        # DBOS made its own pool the loop's default, and is about to shut it down
+        loop.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="tailhound-default"))
+        with ThreadPoolExecutor(1, thread_name_prefix="tailhound-stop") as stopper:
+            take_apart = functools.partial(DBOS.destroy, destroy_registry=True)
+            await loop.run_in_executor(stopper, take_apart)
+        self._client.destroy()
+
+    def _tracked(self, name: str, workflow: Workflow) -> Workflow:
+        """The workflow, known to this object while it runs, and refused while it stops."""
+
+        async def run(incident: str, n: int, sha: str) -> str:
+            task = asyncio.current_task()
+            if self._stopping or task is None:
+                raise asyncio.CancelledError
+            id = f"{name}:{incident}:{n}"
+            self._running[id] = task
+            try:
+                return await workflow(incident, n, sha)
+            finally:
+                self._running.pop(id, None)
+
+        return run
+
+    def _config(self) -> DBOSConfig:
+        executor = "solo" if self._database.is_sqlite else str(uuid4())
+        return {
+            "name": APPLICATION,
+            "system_database_url": self._database.url,
+            "system_database_engine": self._database.work,
+            "application_version": ABI,
+            "executor_id": executor,
+            "serializer": DBOSPortableJSONSerializer(),
+            "max_executor_threads": ENGINE_THREADS,
+            "notification_listener_polling_interval_sec": 1.0,
+            "log_level": "WARNING",
+        }
+
+
+def _seen(item: Any) -> Seen:
+    fate = _FATES.get(item.status, Fate.WAITING)
+    if fate is not Fate.GIVEN_UP:
+        return Seen(item.workflow_id, fate)
+    if item.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
+        why = f"it took the process down with it {RECOVERIES_AT_MOST + 1} times"
+    elif item.error is not None:
+        why = f"{type(item.error).__name__}: {item.error}"
+    else:
+        why = item.status.lower()
+    return Seen(item.workflow_id, fate, why)
