@@ -1,0 +1,123 @@
+"""The JSON routes and the probes."""
+
+import json
+import math
+import re
+from datetime import datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from tailhound.errors import StoreUnavailable
+from tailhound.model import Incident
+from tailhound.web.headline import headline, seen
+from tailhound.web.metrics import CONTENT_TYPE
+from tailhound.web.parts import Parts
+from tailhound.web.pool import Pool
+from tailhound.web.query import ListQuery, WrongQuery
+
+ID = re.compile(r"[0-9A-Za-z-]{1,40}")
+
+
+class Api:
+    """Routes that answer with JSON or with the exposition format."""
+
+    def __init__(self, parts: Parts, pool: Pool) -> None:
+        self._parts = parts
+        self._pool = pool
+
+    async def incidents(self, request: Request) -> Response:
+        """GET /api/incidents: newest first; `next` is the next page's query, null at the end."""
+        try:
+            query = ListQuery.of(request.query_params, state="all")
+        except WrongQuery as error:
+            return JSONResponse({"error": str(error)}, 400)
+        found = await self._pool.run(
+            self._parts.reader.list,
+            limit=query.limit + 1,
+            states=query.states,
+            text=query.text,
+            before=query.before,
+        )
+        page = found[: query.limit]
+        more = len(found) > query.limit
+        return _json(
+            {
+                "incidents": [_line(incident) for incident in page],
+                "next": query.page_after(page[-1].received_at) if more else None,
+            }
+        )
+
+    async def incident(self, request: Request) -> Response:
+        """GET /api/incidents/{id}."""
+        id = request.path_params["id"]
+        found = None
+        if ID.fullmatch(id):
+            found = await self._pool.run(self._parts.reader.get, id)
+        if found is None:
+            return JSONResponse({"error": f"no incident {seen(id, 40)}"}, 404)
+        return _json(self._parts.as_json(found))
+
+    async def healthz(self, _request: Request) -> Response:
+        """GET /healthz: the process answers."""
+        return PlainTextResponse("ok\n")
+
+    async def readyz(self, _request: Request) -> Response:
+        """GET /readyz: 503 with the reasons when it should get no traffic."""
+        try:
+            reasons = list(await self._pool.run(self._parts.not_ready))
+        except StoreUnavailable as error:
+            reasons = [str(error)]
+        if reasons:
+            return PlainTextResponse("".join(f"{reason}\n" for reason in reasons), 503)
+        return PlainTextResponse("ready\n")
+
+    async def metrics(self, _request: Request) -> Response:
+        """GET /metrics."""
+        metrics = self._parts.metrics
+        try:
+            counts = await self._pool.run(self._parts.counts)
+            metrics.queued(counts.incidents, counts.outbox_waiting, counts.outbox_oldest_seconds)
+        except StoreUnavailable:
+            metrics.unanswered()
+        return Response(metrics.text(), headers={"content-type": CONTENT_TYPE})
+
+
+def _line(incident: Incident) -> dict[str, Any]:
+    head = headline(incident)
+    diagnosis = incident.diagnosis
+    return {
+        "incident": incident.id,
+        "state": incident.state.value,
+        "headline": f"{head.word}: {head.text}",
+        "subject": seen(incident.subject.where),
+        "severity": seen(incident.severity, 40),
+        "alerts": len(incident.alerts),
+        "since": _time(incident.since),
+        "received_at": _time(incident.received_at),
+        "primary": diagnosis.primary if diagnosis else None,
+        "confidence": diagnosis.confidence.value if diagnosis and diagnosis.confidence else None,
+        "url": f"/incidents/{incident.id}",
+    }
+
+
+def _time(at: datetime) -> str:
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _json(value: dict[str, Any]) -> Response:
+    """JSON; a number that JSON has no word for (NaN) is null, as anything unknown."""
+    try:
+        text = json.dumps(value, ensure_ascii=True, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=True, allow_nan=False)
+    return Response(text, media_type="application/json")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,86 @@
+"""The web application: webhook, JSON, probes and pages on one set of parts."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import BaseRoute, Route
+
+from tailhound.errors import StoreUnavailable
+from tailhound.web.api import Api
+from tailhound.web.assets import Assets
+from tailhound.web.guard import Guard
+from tailhound.web.pages import Pages
+from tailhound.web.parts import Parts
+from tailhound.web.pool import Pool
+from tailhound.web.render import Renderer
+from tailhound.web.stream import Stream
+from tailhound.web.webhook import Webhook
+
+
+def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
+    """The application. `extra` routes come first. SettingsError when a credential can't be read.
+
+    `app.state.stream.close()` ends the live streams; `serve` does so before it waits for requests.
+    """
+    pool = Pool()
+    assets = Assets()
+    stream = Stream(lambda: pool.run(parts.reader.revision))
+    pages = Pages(parts, pool, Renderer(parts.settings, assets, _navigation(parts)))
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        stream.close()
+        pool.close()
+
+    app = Starlette(
+        routes=[*extra, *_machines(parts, pool, stream), *_people(pages, assets)],
+        middleware=[Middleware(Guard), Middleware(GZipMiddleware, minimum_size=1000)],
+        exception_handlers={
+            HTTPException: pages.refused,
+            StoreUnavailable: pages.store_down,
+            Exception: pages.refused,
+        },
+        lifespan=lifespan,
+    )
+    app.state.stream = stream
+    return app
+
+
+def _navigation(parts: Parts) -> dict[str, str]:
+    """The pages of the head line, by what they are called."""
+    pages = {"Incidents": "/incidents"}
+    if parts.runbooks is not None:
+        pages["Runbooks"] = "/runbooks"
+    if parts.health is not None:
+        pages["Health"] = "/health"
+    return pages
+
+
+def _machines(parts: Parts, pool: Pool, stream: Stream) -> list[BaseRoute]:
+    api = Api(parts, pool)
+    return [
+        Route("/webhook/alertmanager", Webhook(parts).post, methods=["POST"]),
+        Route("/api/incidents", api.incidents),
+        Route("/api/incidents/{id}", api.incident),
+        Route("/api/stream", stream.get),
+        Route("/healthz", api.healthz),
+        Route("/readyz", api.readyz),
+        Route("/metrics", api.metrics),
+    ]
+
+
+def _people(pages: Pages, assets: Assets) -> list[BaseRoute]:
+    return [
+        Route("/", pages.root),
+        Route("/incidents", pages.incidents),
+        Route("/incidents/{id}", pages.incident),
+        Route("/incidents/{id}/raw/{n:int}", pages.raw),
+        Route("/runbooks", pages.runbooks),
+        Route("/health", pages.health),
+        Route("/static/{name}", assets.get),
+    ]

@@ -1,0 +1,161 @@
+"""What the first line of an incident says: one state word, and the cause or the symptom."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tailhound.model import Cause, Diagnosis, Incident, Outlook, State, Verdict
+from tailhound.model.redaction import plain, redacted
+from tailhound.model.wording import duration
+
+OPEN_STATES = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
+"""The states of an incident that is not over."""
+
+_UPPER = frozenset(
+    ["api", "cpu", "dns", "gc", "gpu", "hpa", "jit", "kv", "nvme", "numa", "pcie", "rdma", "ssd"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """`word` names the state, `text` says what it is; `tone` only repeats the word as a colour."""
+
+    word: str
+    text: str
+    tone: str  # "work" | "found" | "open" | "done" | "bad"
+
+
+def seen(text: str, limit: int = 300) -> str:
+    """Text from outside as people may see it: redacted, no control characters, bounded."""
+    return plain(redacted(text), limit)
+
+
+def where(incident: Incident) -> str:
+    """`prod / llm-70b`, `gpu-node-7`, `all services`."""
+    return " / ".join(seen(incident.subject.where, 120).split("/", 1))
+
+
+def name(runbook: str) -> str:
+    """A runbook's id as people say it: `CPU throttling`, `Node drain`."""
+    words = [w.upper() if w in _UPPER else w for w in runbook.replace("_", "-").split("-")]
+    text = " ".join(words)
+    return text[:1].upper() + text[1:]
+
+
+def small(text: str) -> str:
+    """The first letter small, unless the first word is an abbreviation."""
+    first = text.split(" ", 1)[0]
+    return text[:1].lower() + text[1:] if first[1:].lower() == first[1:] else text
+
+
+def confirmed(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
+    """The causes that the headline names: the two that fit, or the primary one."""
+    if diagnosis is None:
+        return ()
+    found = [c for c in diagnosis.causes if c.verdict is Verdict.CONFIRMED]
+    if diagnosis.outlook is Outlook.TWO_FIT:
+        return tuple(found[:2])
+    return tuple(cause for cause in found if cause.runbook == diagnosis.primary)
+
+
+def cause_of(incident: Incident) -> str:
+    """What the list shows under "cause": the cause, or what is known instead of one."""
+    diagnosis = incident.diagnosis
+    if diagnosis is None or diagnosis.outlook is Outlook.BLIND:
+        return seen(incident.name, 100)
+    found = confirmed(diagnosis)
+    if found:
+        return ", ".join(name(cause.runbook) for cause in found)
+    unknown = sum(cause.verdict is Verdict.UNKNOWN for cause in diagnosis.causes)
+    return f"{seen(incident.name, 100)}, {unknown} unknown"
+
+
+def headline(incident: Incident) -> Headline:
+    """The headline of an incident as it stands."""
+    if incident.unreadable and incident.state is not State.JOINED:
+        return Headline("Unreadable alert", "a notification arrived that is no alert", "bad")
+    return _BY_STATE[incident.state](incident)
+
+
+def _deferred(incident: Incident) -> Headline:
+    return Headline("Waiting its turn", _alert_on(incident), "work")
+
+
+def _investigating(incident: Incident) -> Headline:
+    word = "Back again" if incident.episode > 1 else "Investigating"
+    return Headline(word, _alert_on(incident), "work")
+
+
+def _diagnosed(incident: Incident) -> Headline:
+    diagnosis = incident.diagnosis
+    if diagnosis is None:
+        return _investigating(incident)
+    return _of_outlook(diagnosis, incident)
+
+
+def _of_outlook(diagnosis: Diagnosis, incident: Incident) -> Headline:
+    match diagnosis.outlook:
+        case Outlook.CAUSE_FOUND:
+            return Headline("Cause found", _title(diagnosis), "found")
+        case Outlook.TWO_FIT:
+            names = ", ".join(name(cause.runbook) for cause in confirmed(diagnosis))
+            return Headline("Two causes fit", names, "found")
+        case Outlook.NONE_CONFIRMED:
+            return Headline("No cause confirmed", _symptom_on(diagnosis, incident), "open")
+        case Outlook.BLIND:
+            who = backend(diagnosis.blind) or "the evidence"
+            return Headline("Cannot see", f"{who} does not answer", "bad")
+
+
+def _mitigating(incident: Incident) -> Headline:
+    text = _title(incident.diagnosis) if incident.diagnosis else ""
+    return Headline("Change running", text or _alert_on(incident), "work")
+
+
+def _resolved(incident: Incident) -> Headline:
+    seconds = (
+        (incident.resolved_at - incident.since).total_seconds() if incident.resolved_at else -1.0
+    )
+    word = f"Resolved after {duration(seconds)}" if seconds >= 0 else "Resolved"
+    found = confirmed(incident.diagnosis)
+    return Headline(word, _title(incident.diagnosis) if found else _alert_on(incident), "done")
+
+
+def _joined(incident: Incident) -> Headline:
+    return Headline("Joined", f"handled in incident {seen(incident.joined_into, 20)}", "done")
+
+
+def _failed(incident: Incident) -> Headline:
+    return Headline("tailhound itself failed", f"{_alert_on(incident)}; the alert stands", "bad")
+
+
+_BY_STATE: dict[State, Callable[[Incident], Headline]] = {
+    State.DEFERRED: _deferred,
+    State.INVESTIGATING: _investigating,
+    State.DIAGNOSED: _diagnosed,
+    State.MITIGATING: _mitigating,
+    State.RESOLVED: _resolved,
+    State.JOINED: _joined,
+    State.FAILED: _failed,
+}
+
+
+def backend(text: str) -> str:
+    """A backend as people write it: `Prometheus`, `SSH to db-1`."""
+    kind, _, host = text.partition(" ")
+    known = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}
+    return f"SSH to {host}" if kind == "ssh" and host else known.get(kind, text)
+
+
+def _title(diagnosis: Diagnosis | None) -> str:
+    found = confirmed(diagnosis)
+    return small(found[0].title.rstrip(".")) if found else ""
+
+
+def _alert_on(incident: Incident) -> str:
+    return f"{seen(incident.name, 100)} on {where(incident)}"
+
+
+def _symptom_on(diagnosis: Diagnosis, incident: Incident) -> str:
+    if diagnosis.symptom is None:
+        return _alert_on(incident)
+    return f"{diagnosis.symptom.name} on {where(incident)}"

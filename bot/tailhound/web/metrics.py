@@ -1,0 +1,117 @@
+"""What tailhound tells Prometheus about itself, from a registry of its own."""
+
+from collections.abc import Iterable, Mapping
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
+
+from tailhound.model import Diagnosis, EvidenceStatus, Incident, Outlook, State
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
+_REFUSALS = ("unauthorized", "oversized", "slow", "store")
+
+
+class Metrics:
+    """Counters that the parts of tailhound raise, and gauges that are read when Prometheus asks."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._bodies()
+        self._verdicts()
+        self._queues()
+
+    def _bodies(self) -> None:
+        self._alerts = self._counter("alerts_accepted", "Alerts of stored bodies.", ("kind",))
+        for kind in ("new", "repeat", "ignored"):
+            self._alerts.labels(kind)
+        self._unreadable = self._counter("bodies_unreadable", "Bodies stored raw: no v4 body.")
+        self._refused = self._counter("bodies_refused", "Bodies not stored.", ("reason",))
+        for reason in _REFUSALS:
+            self._refused.labels(reason)
+        self._accept = self._histogram("accept_seconds", "From the body read to the commit.")
+
+    def _verdicts(self) -> None:
+        self._decided = self._counter("verdicts", "Verdicts by what they say.", ("outcome",))
+        self._evidence = self._counter("evidence", "Evidence by what came of it.", ("status",))
+        for outlook in Outlook:
+            self._decided.labels(outlook.value)
+        self._decided.labels("failed")
+        for status in EvidenceStatus:
+            self._evidence.labels(status.value)
+        self._diagnosis = self._histogram("diagnosis_seconds", "From the start to the verdict.")
+        self._first_post = self._histogram("first_post_seconds", "From the alert to the message.")
+
+    def _queues(self) -> None:
+        self._incidents = self._gauge("incidents", "Incidents by state.", ("state",))
+        self._waiting = self._gauge("outbox_waiting", "Messages that wait to be sent.")
+        self._oldest = self._gauge(
+            "outbox_oldest_seconds", "Age of the message that waits longest."
+        )
+        self._store = self._gauge("store_up", "1 when the database answered the last question.")
+
+    def accepted(self, *, new: int, repeats: int, ignored: int, seconds: float) -> None:
+        """One body is stored; its alerts changed something, were known, or start nothing."""
+        for kind, alerts in (("new", new), ("repeat", repeats), ("ignored", ignored)):
+            self._alerts.labels(kind).inc(alerts)
+        self._accept.observe(seconds)
+
+    def unreadable(self) -> None:
+        """One body is no Alertmanager v4 notification; it is stored raw."""
+        self._unreadable.inc()
+
+    def refused(self, reason: str) -> None:
+        """One body is not stored: "unauthorized", "oversized", "slow" or "store"."""
+        self._refused.labels(reason).inc()
+
+    def decided(self, incident: Incident) -> None:
+        """An investigation has ended, with a verdict or with a failure."""
+        if incident.diagnosis is None:
+            self._decided.labels("failed").inc()
+            return
+        self._count(incident.diagnosis)
+
+    def _count(self, diagnosis: Diagnosis) -> None:
+        self._decided.labels(diagnosis.outlook.value).inc()
+        self._diagnosis.observe(diagnosis.took_seconds)
+        for evidence in diagnosis.evidence:
+            self._evidence.labels(evidence.status.value).inc()
+
+    def first_post(self, seconds: float) -> None:
+        """The first message of an incident stands, so long after its alert came in."""
+        self._first_post.observe(seconds)
+
+    def queued(self, incidents: Mapping[State, int], waiting: int, oldest_seconds: float) -> None:
+        """The database answered: this is how much there is."""
+        self._store.set(1)
+        for state in State:
+            self._incidents.labels(state.value).set(incidents.get(state, 0))
+        self._waiting.set(waiting)
+        self._oldest.set(oldest_seconds)
+
+    def unanswered(self) -> None:
+        """The database did not answer: old gauges are dropped, not repeated as if they were new."""
+        self._store.set(0)
+        self._incidents.clear()
+        for gauge in (self._waiting, self._oldest):
+            gauge.set(float("nan"))
+
+    def text(self) -> bytes:
+        """The exposition text."""
+        return generate_latest(self.registry)
+
+    def _counter(self, name: str, says: str, labels: Iterable[str] = ()) -> Counter:
+        return Counter(f"tailhound_{name}", says, tuple(labels), registry=self.registry)
+
+    def _gauge(self, name: str, says: str, labels: Iterable[str] = ()) -> Gauge:
+        return Gauge(f"tailhound_{name}", says, tuple(labels), registry=self.registry)
+
+    def _histogram(self, name: str, says: str) -> Histogram:
+        return Histogram(f"tailhound_{name}", says, buckets=_SECONDS, registry=self.registry)

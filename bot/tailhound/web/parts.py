@@ -1,0 +1,142 @@
+"""What the web needs from the rest of tailhound, handed over by the composition root."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from tailhound.model import Incident, State
+from tailhound.settings import Settings
+from tailhound.web.metrics import Metrics
+
+
+class Accepted(Protocol):
+    """What became of one webhook body, after it was committed."""
+
+    @property
+    def incidents(self) -> Sequence[str]:
+        """The ids of the incidents that its alerts belong to."""
+
+    @property
+    def new(self) -> int:
+        """How many of its alerts changed something."""
+
+    @property
+    def repeats(self) -> int:
+        """How many of them were known already and changed nothing."""
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """How many start nothing, by the reason."""
+
+
+class RawOutput(Protocol):
+    """One answer as it came, redacted."""
+
+    @property
+    def question(self) -> str:
+        """What was asked, as in `Asked.question`."""
+
+    @property
+    def text(self) -> str:
+        """The answer, redacted; at most 256 KiB."""
+
+    @property
+    def size(self) -> int:
+        """The bytes that were kept."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether more came than was kept."""
+
+
+class Reader(Protocol):
+    """Incidents for reading, newest first. Each call blocks, and raises StoreUnavailable."""
+
+    def list(
+        self,
+        *,
+        limit: int = 50,
+        states: Sequence[State] = (),
+        text: str = "",
+        before: datetime | None = None,
+    ) -> tuple[Incident, ...]:
+        """The incidents received before a moment that match; no states = all."""
+        ...
+
+    def get(self, id: str) -> Incident | None:
+        """One incident, None when there is none of that id."""
+        ...
+
+    def raw(self, id: str) -> Sequence[RawOutput]:
+        """The raw outputs of an incident, in the order in which they were asked."""
+        ...
+
+    def revision(self) -> int:
+        """A number that grows with every change of what people see."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How much there is of what, for the state line and the gauges."""
+
+    incidents: Mapping[State, int] = field(default_factory=dict)
+    outbox_waiting: int = 0
+    outbox_oldest_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunbookLine:
+    """One row of the runbook catalogue. `trouble` says why a newer file is not active."""
+
+    id: str
+    title: str
+    owner: str = ""
+    status: str = "active"
+    tests: str = ""
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthLine:
+    """One backend. `state` is one word ("answers", "times out"); `effect` is what is lost by it."""
+
+    name: str
+    state: str
+    works: bool
+    detail: str = ""
+    effect: str = ""
+    fix: str = ""
+
+
+async def _nobody_to_tell(_size: int) -> None:
+    """Nobody is told about a body that was too large; the counter still counts it."""
+
+
+def _no_link(_incident: Incident) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The seams of the web. Plain callables may block: they are called in the web's own pool.
+
+    `accept` returns after the commit. `as_json` is what `/api/incidents/{id}` answers. `not_ready`
+    lists why the process should get no traffic; empty = ready. `oversized` is awaited with the
+    number of bytes when a body was refused for its size, at most once in ten minutes. `slack_link`
+    is the address of the incident's message, "" without one. `clock` is aware, UTC.
+    """
+
+    settings: Settings
+    accept: Callable[[bytes], Awaitable[Accepted]]
+    reader: Reader
+    as_json: Callable[[Incident], dict[str, Any]]
+    clock: Callable[[], datetime]
+    metrics: Metrics
+    counts: Callable[[], Counts] = Counts
+    not_ready: Callable[[], Sequence[str]] = tuple
+    oversized: Callable[[int], Awaitable[None]] = _nobody_to_tell
+    runbooks: Callable[[], Sequence[RunbookLine]] | None = None
+    health: Callable[[], Sequence[HealthLine]] | None = None
+    slack_link: Callable[[Incident], str] = _no_link

@@ -1,0 +1,98 @@
+"""Templates to HTML. Everything that is put in is escaped; no template comes from outside."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from jinja2 import FileSystemLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from tailhound.model import wording
+from tailhound.settings import Settings
+from tailhound.shipped import shipped
+from tailhound.web import claims, headline, words
+from tailhound.web.assets import Assets
+
+
+class Renderer:
+    """The templates of `templates/web`, with the words that they use."""
+
+    def __init__(self, settings: Settings, assets: Assets, pages: dict[str, str]) -> None:
+        self._templates = _environment(shipped("templates") / "web")
+        self._templates.globals.update(asset=assets.url, settings=settings, pages=pages)
+
+    def render(self, template: str, *, now: datetime, **values: Any) -> str:
+        """The page as HTML; `now` is what relative times count from."""
+        return self._templates.get_template(f"{template}.html.j2").render(now=now, **values)
+
+
+def _environment(folder: Path) -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters.update(
+        seen=headline.seen,
+        small=headline.small,
+        number=wording.number,
+        with_usual=wording.with_usual,
+        duration=wording.duration,
+        clock=wording.clock,
+        day_clock=wording.day_clock,
+        plural=words.plural,
+        ago=words.ago,
+        iso=_iso,
+        size=_size,
+    )
+    environment.filters["capital"] = _capital
+    environment.globals["words"] = SimpleNamespace(**{one.__name__: one for one in _WORDS})
+    return environment
+
+
+_WORDS: tuple[Callable[..., Any], ...] = (
+    headline.headline,
+    headline.where,
+    headline.name,
+    headline.backend,
+    headline.cause_of,
+    headline.confirmed,
+    words.groups,
+    words.counts,
+    words.chain,
+    words.nearest,
+    words.standing,
+    words.would_decide,
+    words.offers,
+    words.price,
+    words.bars,
+    words.growth,
+    words.gaps,
+    words.answered,
+    words.labels_of,
+    words.summary,
+    claims.mark,
+    claims.says,
+    claims.value,
+    claims.needs,
+    claims.against,
+    claims.anchors,
+)
+"""What templates call as `words.NAME`; nothing else of ours is in their reach."""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _size(amount: int) -> str:
+    return wording.number(amount, "bytes")

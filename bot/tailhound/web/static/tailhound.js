@@ -1,0 +1,189 @@
+// Keeps the page up to date. Without this file everything still works: reload to see what is new.
+"use strict";
+(() => {
+  const live = document.getElementById("live");
+  const parts = new Map(); // id -> the HTML that the server sent last
+  let shown = Number(document.body.dataset.revision);
+  let wanted = shown;
+  let loading = false;
+  let source = null;
+  let lostAt = null;
+
+  const utc = (at) => `${at.toISOString().slice(11, 16)} UTC`;
+
+  function say(text, lost) {
+    if (!live) return;
+    if (live.textContent !== text) live.textContent = text;
+    live.classList.toggle("lost", lost);
+  }
+
+  function lost() {
+    lostAt ??= new Date();
+    say(`Not live since ${utc(lostAt)}, reconnecting`, true);
+  }
+
+  function remember(root) {
+    for (const part of root.querySelectorAll("[data-live]")) parts.set(part.id, part.innerHTML);
+  }
+
+  // Where a reader looks must not move: the first thing on the screen stays where it is.
+  function anchor() {
+    for (const element of document.querySelectorAll("main [id]")) {
+      const box = element.getBoundingClientRect();
+      if (box.height > 0 && box.top >= 0) return { id: element.id, top: box.top };
+    }
+    return null;
+  }
+
+  function put(part, html) {
+    const open = new Map([...part.querySelectorAll("details[id]")].map((d) => [d.id, d.open]));
+    const focused = part.contains(document.activeElement) ? document.activeElement : null;
+    const path = focused && (focused.id || focused.closest("[id]")?.id);
+    const kept = part.querySelector("#live");
+    part.innerHTML = html;
+    if (kept) part.querySelector("#live")?.replaceWith(kept);
+    for (const details of part.querySelectorAll("details[id]")) {
+      if (open.has(details.id)) details.open = open.get(details.id);
+    }
+    if (path) {
+      const again = document.getElementById(path);
+      (again?.matches("a, input, summary") ? again : again?.querySelector("summary, a"))?.focus({
+        preventScroll: true,
+      });
+    }
+  }
+
+  function replace(fresh) {
+    const before = window.scrollY > 0 ? anchor() : null;
+    for (const part of document.querySelectorAll("[data-live]")) {
+      const next = fresh.getElementById(part.id);
+      const html = next ? next.innerHTML : "";
+      if (parts.get(part.id) !== html) {
+        const word = part.querySelector("#word");
+        const nextWord = next?.querySelector("#word");
+        put(part, html);
+        if (word && nextWord) {
+          // The live region itself stays, so that a screen reader tells the change.
+          part.querySelector("#word").replaceWith(word);
+          if (word.textContent !== nextWord.textContent) word.textContent = nextWord.textContent;
+        }
+        if (next) part.className = next.className;
+        parts.set(part.id, html);
+      }
+    }
+    document.title = fresh.title;
+    const after = before && document.getElementById(before.id);
+    if (after) window.scrollBy(0, after.getBoundingClientRect().top - before.top);
+    tick();
+  }
+
+  async function load() {
+    if (loading || wanted === shown) return;
+    if (!getSelection().isCollapsed) {
+      setTimeout(load, 2000); // someone is copying: later
+      return;
+    }
+    loading = true;
+    const asked = wanted;
+    try {
+      const answer = await fetch(location.href, { cache: "no-store" });
+      if (!answer.ok) throw new Error(`status ${answer.status}`);
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const structure = (page) => [...page.querySelectorAll("[data-live]")].map((p) => p.id).join();
+      if (structure(fresh) !== structure(document)) {
+        const main = document.getElementById("main");
+        put(main, fresh.getElementById("main").innerHTML);
+        remember(document);
+      } else {
+        replace(fresh);
+      }
+      shown = asked;
+    } catch {
+      lost();
+      setTimeout(load, 3000);
+    } finally {
+      loading = false;
+    }
+    if (wanted !== shown && asked === shown) setTimeout(load, 500);
+  }
+
+  function connect() {
+    source?.close();
+    source = new EventSource("/api/stream");
+    source.addEventListener("revision", (event) => {
+      lostAt = null;
+      say("live", false);
+      wanted = Number(event.data);
+      load();
+    });
+    source.onerror = () => {
+      lost();
+      source.close();
+      source = null;
+      setTimeout(() => {
+        if (!source && !document.hidden) connect();
+      }, 3000);
+    };
+  }
+
+  function words(seconds) {
+    if (seconds < 1) return "now";
+    if (seconds < 120) return `${Math.round(seconds)}\u00a0s ago`;
+    const minutes = Math.round(seconds / 60);
+    if (minutes < 60) return `${minutes}\u00a0min ago`;
+    if (minutes < 2880) {
+      const rest = minutes % 60;
+      return `${Math.floor(minutes / 60)}\u00a0h${rest ? `\u00a0${rest}\u00a0min` : ""} ago`;
+    }
+    return null; // days change slowly: what the server wrote stays true
+  }
+
+  function tick() {
+    for (const time of document.querySelectorAll("time[data-ago]")) {
+      const text = words((Date.now() - Date.parse(time.dateTime)) / 1000);
+      if (text && time.textContent !== text) time.textContent = text;
+    }
+  }
+
+  function reveal() {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let up = target; up; up = up.parentElement) if (up.matches("details")) up.open = true;
+    target.scrollIntoView();
+  }
+
+  function step(by) {
+    const links = [...document.querySelectorAll(".list .cause a, .incident summary")];
+    const at = links.indexOf(document.activeElement);
+    links[Math.min(Math.max(at + by, 0), links.length - 1)]?.focus();
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.target.matches("input") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "/") {
+      const search = document.getElementById("search");
+      if (search) {
+        event.preventDefault();
+        search.focus();
+      }
+    }
+    if (event.key === "j") step(1);
+    if (event.key === "k") step(-1);
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!live) return;
+    if (document.hidden) {
+      source?.close();
+      source = null;
+    } else if (!source) {
+      connect();
+    }
+  });
+  window.addEventListener("hashchange", reveal);
+
+  remember(document);
+  reveal();
+  tick();
+  setInterval(tick, 10000);
+  if (live && !Number.isNaN(shown)) connect();
+})();

@@ -1,0 +1,144 @@
+"""POST /webhook/alertmanager: 200 only when it is on disk, 5xx when it can't be, never 429.
+
+Alertmanager sends again after a 5xx or a broken connection and gives up after any 4xx, so nothing
+that could be stored gets one: what is no JSON or no v4 body is handed on and stored raw.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from tailhound.errors import StoreUnavailable
+from tailhound.web.auth import Gate
+from tailhound.web.parts import Accepted, Parts
+
+LOG = logging.getLogger(__name__)
+BODY_BYTES = 32 * 1024 * 1024
+DRAIN_BYTES = 64 * 1024 * 1024
+"""How much of a body that is too large is still read, so that its sender sees the 413."""
+BODY_SECONDS = 30.0
+ACCEPT_SECONDS = 25.0
+TELL_AGAIN_SECONDS = 600.0
+
+
+class TooLarge(Exception):
+    """The body is larger than BODY_BYTES; `size` is what was announced or seen."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"{size} bytes")
+        self.size = size
+
+
+class Webhook:
+    """The endpoint. One object per process; it remembers when it last told of a large body."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        *,
+        body_seconds: float = BODY_SECONDS,
+        accept_seconds: float = ACCEPT_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._parts = parts
+        self._gate = Gate(parts.settings.listen, monotonic)
+        self._body_seconds = body_seconds
+        self._accept_seconds = accept_seconds
+        self._monotonic = monotonic
+        self._told_at: float | None = None
+
+    async def post(self, request: Request) -> Response:
+        """Take one notification."""
+        if not self._gate.lets_in(request.headers.get("authorization", "")):
+            self._parts.metrics.refused("unauthorized")
+            return _says(
+                401,
+                "send the credential of listen.bearer or listen.basic",
+                {"www-authenticate": self._gate.challenge},
+            )
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                body = await _read(request)
+        except TooLarge as error:
+            return await self._oversized(error.size)
+        except TimeoutError:
+            self._parts.metrics.refused("slow")
+            return _says(
+                503,
+                f"the body was not complete after {self._body_seconds:g} s",
+                {"connection": "close"},
+            )
+        except ClientDisconnect:
+            return Response(status_code=400)
+        return await self._store(body)
+
+    async def _store(self, body: bytes) -> Response:
+        started = self._monotonic()
+        try:
+            async with asyncio.timeout(self._accept_seconds):
+                accepted = await self._parts.accept(body)
+        except StoreUnavailable as error:
+            return self._not_stored(str(error))
+        except TimeoutError:
+            return self._not_stored(f"not stored within {self._accept_seconds:g} s")
+        except Exception:  # whatever went wrong: the sender must send it again
+            LOG.exception("a notification could not be stored")
+            return self._not_stored("not stored, an unexpected error; tailhound's log has it")
+        self._count(accepted, self._monotonic() - started)
+        return JSONResponse({"incidents": list(accepted.incidents)})
+
+    def _count(self, accepted: Accepted, seconds: float) -> None:
+        self._parts.metrics.accepted(
+            new=accepted.new,
+            repeats=accepted.repeats,
+            ignored=sum(accepted.dropped.values()),
+            seconds=seconds,
+        )
+
+    def _not_stored(self, why: str) -> Response:
+        self._parts.metrics.refused("store")
+        return _says(503, f"{why}; send it again")
+
+    async def _oversized(self, size: int) -> Response:
+        self._parts.metrics.refused("oversized")
+        now = self._monotonic()
+        if self._told_at is None or now - self._told_at >= TELL_AGAIN_SECONDS:
+            self._told_at = now
+            try:
+                await self._parts.oversized(size)
+            except StoreUnavailable as error:
+                self._told_at = None
+                LOG.error("nobody could be told of a body of %d bytes: %s", size, error)
+        return _says(
+            413,
+            f"{size} bytes, at most {BODY_BYTES} are taken: set max_alerts in the webhook_configs "
+            "of Alertmanager's receiver",
+            {"connection": "close"},
+        )
+
+
+async def _read(request: Request) -> bytes:
+    """The whole body; TooLarge after the rest was read and dropped, as far as that is sane."""
+    announced = request.headers.get("content-length", "")
+    size = int(announced) if announced.isdecimal() and len(announced) < 18 else 0
+    chunks: list[bytes] = []
+    seen = 0
+    async for chunk in request.stream():
+        seen += len(chunk)
+        if seen > BODY_BYTES or size > BODY_BYTES:
+            chunks.clear()
+            if seen > DRAIN_BYTES:
+                break
+        else:
+            chunks.append(chunk)
+    if seen > BODY_BYTES or size > BODY_BYTES:
+        raise TooLarge(max(size, seen))
+    return b"".join(chunks)
+
+
+def _says(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"error": text}, status, headers=headers)
