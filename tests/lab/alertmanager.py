@@ -74,7 +74,7 @@ def rule_file(alert: AlertSpec) -> str:
         "expr": alert.rule.expr,
         "for": f"{alert.rule.wait:g}s",
         "labels": labels,
-        "annotations": dict(alert.annotations),
+        "annotations": alert.all_annotations,
     }
     groups = [{"name": "scenario", "interval": "200ms", "rules": [rule]}]
     return yaml.safe_dump({"groups": groups})

@@ -11,11 +11,12 @@ from tests.lab.scenario import Expect
 RUNBOOKS = Path(__file__).parents[2] / "runbooks"
 
 
-def known_runbooks(folder: Path = RUNBOOKS) -> frozenset[str]:
-    """The ids of the runbooks that exist."""
+def known_runbooks(scenario: Path | None = None) -> frozenset[str]:
+    """The ids of the shipped runbooks, and of those in the scenario's own folder."""
+    own = (scenario / "runbooks").glob("*.yaml") if scenario else ()
     return frozenset(
         str(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)["runbook"])
-        for path in folder.glob("*.yaml")
+        for path in (*RUNBOOKS.glob("*.yaml"), *own)
     )
 
 

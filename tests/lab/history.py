@@ -27,7 +27,7 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The moments of all scrapes: seconds relative to now, ascending, the last one is now.
+    """The moments of all scrapes: seconds relative to the lab's now, ascending.
 
     The history holds an hour before and ten minutes after -7d and -1d, and the last three hours.
     """
@@ -36,14 +36,14 @@ class Grid:
     first: float
 
     @classmethod
-    def of(cls, step: float) -> "Grid":
-        """The grid of a scrape interval."""
+    def of(cls, step: float, more: int = 0) -> "Grid":
+        """The grid of a scrape interval; `more` scrapes have happened since "now"."""
         around = [
             anchor - BEFORE + step * tick
             for anchor in ANCHORS
             for tick in range(int((BEFORE + AFTER) / step) + 1)
         ]
-        recent = [-step * tick for tick in range(int(RECENT / step), -1, -1)]
+        recent = [-step * tick for tick in range(int(RECENT / step), -1 - more, -1)]
         times = tuple(around + recent)
         return cls(times, times[0])
 

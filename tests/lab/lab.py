@@ -83,6 +83,16 @@ class Lab:
         external = self._ends.get("alertmanager") or "http://alertmanager.example"
         return notification.body(self.scenario.alert, self.now, generator, external)
 
+    def go_on(self) -> None:
+        """Keep the scenario's last state fresh, scrape by scrape, until interrupted."""
+        step = self.scenario.step
+        scrapes = 0
+        while True:
+            scrapes += 1
+            time.sleep(max(self.now + scrapes * step - time.time(), 0))
+            if self.prometheus:
+                self.prometheus.go_on(self.scenario, self.now, scrapes)
+
     def diagnose(self, extra: Mapping[str, Any] | None = None) -> bot.Diagnosed:
         """Run `tailhound diagnose` on the notification, with `extra` settings."""
         return bot.diagnose(self.body, bot.merged(self.settings, extra or {}), self.folder)

@@ -19,7 +19,7 @@ def body(alert: AlertSpec, now: float, generator: str, external: str) -> bytes:
     one = {
         "status": "firing",
         "labels": labels,
-        "annotations": dict(alert.annotations),
+        "annotations": alert.all_annotations,
         "startsAt": _time(now + alert.since),
         "endsAt": "0001-01-01T00:00:00Z",
         "generatorURL": f"{generator}/graph",
@@ -31,7 +31,7 @@ def body(alert: AlertSpec, now: float, generator: str, external: str) -> bytes:
         "alerts": [one],
         "groupLabels": group,
         "commonLabels": labels,
-        "commonAnnotations": dict(alert.annotations),
+        "commonAnnotations": alert.all_annotations,
         "externalURL": external,
         "version": "4",
         "groupKey": group_key(group),

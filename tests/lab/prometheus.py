@@ -74,11 +74,20 @@ class Prometheus:
 
     def backfill(self, scenario: Scenario, now: float) -> None:
         """Write the scenario's history; its last sample is at `now`, a whole number of seconds."""
-        grid = Grid.of(scenario.step)
+        self._write_from(scenario, now, Grid.of(scenario.step), 0)
+
+    def go_on(self, scenario: Scenario, now: float, scrapes: int) -> None:
+        """Write one more scrape, the `scrapes`-th after `now`: the last phases go on."""
+        grid = Grid.of(scenario.step, scrapes)
+        self._write_from(scenario, now, grid, len(grid.times) - 1)
+
+    def _write_from(self, scenario: Scenario, now: float, grid: Grid, begin: int) -> None:
         series = (
-            one for entry in scenario.series for one in sampled(entry, grid, scenario.step, now)
+            Sampled(one.labels, one.values[begin:])
+            for entry in scenario.series
+            for one in sampled(entry, grid, scenario.step, now)
         )
-        self.write(series, [now + moment for moment in grid.times])
+        self.write(series, [now + moment for moment in grid.times[begin:]])
 
     def write(self, series: Iterable[Sampled], moments: list[float]) -> None:
         """Send samples by remote write; LabError when the server does not take them."""

@@ -6,7 +6,6 @@ leaves everything running, prints where it is reached, and ends with Ctrl-C.
 
 import argparse
 import json
-import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -36,7 +35,7 @@ def main() -> int:
 
 def _run(lab: Lab) -> int:
     diagnosed = lab.diagnose()
-    known = known_runbooks()
+    known = known_runbooks(lab.scenario.folder)
     sys.stdout.write(json.dumps(diagnosed.result, indent=2, ensure_ascii=False) + "\n")
     expect = lab.scenario.expect
     misses = check_expectations(diagnosed.result, expect, known)
@@ -60,7 +59,7 @@ def _keep(lab: Lab) -> int:
     sys.stdout.write(f"tailhound diagnose --alert {alert} --config {config}\nCtrl-C ends it.\n")
     sys.stdout.flush()
     try:
-        signal.pause()
+        lab.go_on()
     except KeyboardInterrupt:
         sys.stdout.write("\n")
     return 0

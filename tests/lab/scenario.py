@@ -26,10 +26,14 @@ class Rule(Strict):
 
 
 class AlertSpec(Strict):
-    """The alert as Alertmanager sends it. `rule` is used by `full_chain: true` alone."""
+    """The alert as Alertmanager sends it. `rule` is used by `full_chain: true` alone.
+
+    `padding` fills an annotation up to that many characters.
+    """
 
     labels: Mapping[str, str]
     annotations: Mapping[str, str] = {}
+    padding: Mapping[str, Annotated[int, Field(ge=0, le=4_000_000)]] = {}
     since: Past = 0.0
     rule: Rule = Rule()
 
@@ -38,6 +42,14 @@ class AlertSpec(Strict):
         if not self.labels.get("alertname"):
             raise ValueError("labels need an alertname")
         return self
+
+    @property
+    def all_annotations(self) -> dict[str, str]:
+        """The annotations, padded."""
+        padded = {
+            name: self.annotations.get(name, "").ljust(n, "x") for name, n in self.padding.items()
+        }
+        return {**self.annotations, **padded}
 
 
 class LogText(Strict):
@@ -117,7 +129,10 @@ class Expect(Strict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One scenario, checked. `step` is the scrape interval in seconds."""
+    """One scenario, checked. `step` is the scrape interval in seconds.
+
+    In `config`, `@folder@` is replaced by the scenario's folder.
+    """
 
     folder: Path
     name: str
@@ -176,7 +191,7 @@ def load(folder: Path) -> Scenario:
         hosts=top.hosts,
         unreachable=frozenset(top.unreachable),
         full_chain=top.full_chain,
-        config=top.config,
+        config=_placed(top.config, str(path.parent.resolve())),
         expect=top.expect,
     )
 
@@ -193,6 +208,14 @@ def _check_names(path: Path, top: _Top) -> None:
     for answer in answers:
         if answer.stdout_file and not (path.parent / answer.stdout_file).is_file():
             raise ScenarioError(f"{path}: stdout_file: there is no {answer.stdout_file} beside it")
+
+
+def _placed(value: Any, folder: str) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _placed(inner, folder) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_placed(inner, folder) for inner in value]
+    return value.replace("@folder@", folder) if isinstance(value, str) else value
 
 
 _SERIES = TypeAdapter(Series)

@@ -212,3 +212,17 @@ def test_times_are_read_and_filled_in() -> None:
         "spec": {"args": ["-1m"], "name": "-2d"},
     }
     assert math.isclose(NOW, 1_796_000_000)
+
+
+def test_scrapes_after_now_continue_the_last_phase() -> None:
+    entry = Series.model_validate(
+        {
+            "counter": "c",
+            "jitter": 0.2,
+            "phases": [{"until": "-5m", "per_second": 1}, {"until": "0m", "per_second": 2}],
+        }
+    )
+    (before,) = sampled(entry, GRID, 15, NOW)
+    (after,) = sampled(entry, Grid.of(15, 4), 15, NOW)
+    assert list(after.values)[:-4] == list(before.values)
+    assert after.values[-1] - after.values[-5] == pytest.approx(120, rel=0.2)  # type: ignore[operator]

@@ -1,0 +1,56 @@
+"""Every scenario of tests/scenarios: real components, the real command, the right diagnosis."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lab import scenario
+from tests.lab.apiserver import StandIn
+from tests.lab.conftest import Needs
+from tests.lab.expectations import check_expectations, known_runbooks
+from tests.lab.lab import Lab
+from tests.lab.scenario import Scenario
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+NAMES = sorted(path.parent.name for path in SCENARIOS.glob("*/scenario.yaml"))
+PWNED = Path("/pwned")
+
+
+@pytest.fixture(scope="module")
+def apiserver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
+    standin = StandIn(tmp_path_factory.mktemp("apiserver"))
+    yield standin
+    standin.stop()
+
+
+def _needed(given: Scenario) -> set[str]:
+    needed = {"prometheus"} if given.series and "prometheus" not in given.unreachable else set()
+    if given.full_chain:
+        needed |= {"prometheus-alertmanager"}
+    return needed | ({"sshd", "ssh-keygen", "unshare"} if given.hosts else set())
+
+
+def test_the_worked_scenarios_and_our_own_are_there() -> None:
+    assert len(NAMES) >= 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_diagnosis_is_right(name: str, apiserver: StandIn, needs: Needs) -> None:
+    given = scenario.load(SCENARIOS / name)
+    needs(*sorted(_needed(given)))
+    with Lab(given, apiserver=apiserver) as lab:
+        diagnosed = lab.diagnose()
+    assert diagnosed.exit_code == 0, diagnosed.errors
+    known = known_runbooks(SCENARIOS / name)
+    assert check_expectations(diagnosed.result, given.expect, known) == ()
+    assert not PWNED.exists()
+
+
+def test_every_shipped_runbook_has_a_scenario_that_confirms_it_and_one_that_refutes_it() -> None:
+    loaded = [scenario.load(SCENARIOS / name).expect for name in NAMES]
+    confirmed = {cause for expect in loaded for cause in expect.confirmed}
+    refuted = {cause for expect in loaded for cause in expect.refuted}
+    assert known_runbooks() - (confirmed & refuted) == set()
