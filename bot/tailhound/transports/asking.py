@@ -1,4 +1,4 @@
-"""What every transport does around one blocking question: slot, deadline, breaker."""
+"""What every transport does around one blocking question: slot, deadline, breaker, redaction."""
 
 import asyncio
 import time
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tailhound.model import Missing, Reason
+from tailhound.model.redaction import scrubbed
 from tailhound.transports.breaker import Breaker
 from tailhound.transports.http import under_way
 from tailhound.transports.pool import Pool
@@ -61,4 +62,4 @@ class Asking:
 def _run(work: Callable[[Call], Any], call: Call) -> Any:
     call.begun = time.monotonic()
     with under_way(call):
-        return work(call)
+        return scrubbed(work(call))

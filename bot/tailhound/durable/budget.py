@@ -1,0 +1,171 @@
+"""The evidence of one wave must fit into a checkpoint: 256 KiB as JSON.
+
+What is cut is cut in this order, and each cut is told in the evidence's reason: the renderings of
+answers; series thinned (every second sample, again and again, so that their span stays); sets,
+largest first, which then count as not measured, because a condition over a part of a set could
+answer wrongly; the questions.
+"""
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tailhound.model import Asked, Evidence, EvidenceStatus, FactValue
+
+LIMIT = 240 * 1024
+"""Bytes: the checkpoint's 256 KiB, with room for what its codec adds."""
+SHORT_ANSWER = 80
+FEW_SAMPLES = 60
+FEW_QUESTIONS = 10
+
+Wave = tuple[Evidence, ...]
+
+
+def bytes_of(evidence: Evidence) -> int:
+    """Its size as JSON, with every character beyond ASCII escaped."""
+    return len(json.dumps(evidence, default=_jsonable, separators=(",", ":")))
+
+
+def fitted(wave: Wave, limit: int = LIMIT) -> Wave:
+    """The wave, cut where it must be to stay within `limit` bytes. A small one is unchanged."""
+    for cut in (_short_answers, _no_answers):
+        if _bytes(wave) <= limit:
+            return wave
+        wave = tuple(cut(one) for one in wave)
+    wave = _while_too_big(wave, limit, _longest_series, _thinned)
+    wave = _while_too_big(wave, limit, _largest_set, _without)
+    if _bytes(wave) > limit:
+        wave = tuple(_few_questions(one) for one in wave)
+    return _while_too_big(wave, limit, _anything, _nothing_left)
+
+
+def _bytes(wave: Wave) -> int:
+    return sum(map(bytes_of, wave)) + len(wave) + 1
+
+
+def _jsonable(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
+    if isinstance(value, EvidenceStatus):
+        return value.value
+    return dict(value)
+
+
+Place = tuple[int, str]
+"""Which evidence of the wave, and which fact of it."""
+
+
+def _while_too_big(
+    wave: Wave,
+    limit: int,
+    pick: Callable[[Wave], Place | None],
+    cut: Callable[[Evidence, str], Evidence],
+) -> Wave:
+    sizes = [bytes_of(one) for one in wave]
+    found = list(wave)
+    while sum(sizes) + len(sizes) + 1 > limit and (place := pick(tuple(found))) is not None:
+        index, fact = place
+        found[index] = cut(found[index], fact)
+        sizes[index] = bytes_of(found[index])
+    return tuple(found)
+
+
+def _short_answers(one: Evidence) -> Evidence:
+    return dataclasses.replace(one, asked=tuple(_cut(a, SHORT_ANSWER) for a in one.asked))
+
+
+def _no_answers(one: Evidence) -> Evidence:
+    return dataclasses.replace(one, asked=tuple(_cut(a, 0) for a in one.asked))
+
+
+def _cut(asked: Asked, length: int) -> Asked:
+    if len(asked.answer) <= length:
+        return asked
+    return dataclasses.replace(asked, answer=asked.answer[: max(0, length - 1)] + "…"[:length])
+
+
+def _is_series(value: FactValue) -> bool:
+    return isinstance(value, tuple) and bool(value) and value[0].keys() == {"at", "value"}
+
+
+def _longest_series(wave: Wave) -> Place | None:
+    return _largest(wave, lambda value: _is_series(value) and _length(value) > FEW_SAMPLES)
+
+
+def _largest_set(wave: Wave) -> Place | None:
+    return _largest(wave, lambda value: _length(value) > 0)
+
+
+def _largest(wave: Wave, fits: Callable[[FactValue], bool]) -> Place | None:
+    places = [
+        (_length(value), index, name)
+        for index, one in enumerate(wave)
+        for name, value in one.facts.items()
+        if fits(value)
+    ]
+    if not places:
+        return None
+    _, index, name = max(places, key=lambda place: (place[0], -place[1], place[2]))
+    return index, name
+
+
+def _length(value: FactValue) -> int:
+    return len(value) if isinstance(value, tuple) else 0
+
+
+def _thinned(one: Evidence, fact: str) -> Evidence:
+    """Every second sample of a series, counted from its newest."""
+    series = one.facts[fact]
+    assert isinstance(series, tuple)  # noqa: S101 - only series are picked
+    kept = series[(len(series) + 1) % 2 :: 2]
+    return _with(one, {fact: kept}, f"{fact} was thinned to {len(kept)} samples")
+
+
+def _without(one: Evidence, fact: str) -> Evidence:
+    count = _length(one.facts[fact])
+    note = f"{fact} held {count:,} records, too many to keep, and counts as not measured"
+    return _with(one, {fact: None}, note)
+
+
+def _with(one: Evidence, changed: Mapping[str, FactValue], told: str) -> Evidence:
+    facts = {**one.facts, **changed}
+    kept = one.reason.split("; ") if one.reason else []
+    fact = told.split(" ", 1)[0]
+    reason = "; ".join(
+        [*(part for part in kept if not part.startswith(f"{fact} was thinned")), told]
+    )
+    has_facts = any(value is not None for value in facts.values())
+    status = (
+        one.status
+        if has_facts or one.status is not EvidenceStatus.COLLECTED
+        else (EvidenceStatus.TRUNCATED)
+    )
+    return dataclasses.replace(one, facts=facts, reason=reason[:1000], status=status)
+
+
+def _few_questions(one: Evidence) -> Evidence:
+    """The first few questions, shortened; how many are left out is told."""
+    kept = tuple(
+        dataclasses.replace(asked, question=asked.question[:300], detail=asked.detail[:200])
+        for asked in one.asked[:FEW_QUESTIONS]
+    )
+    left_out = len(one.asked) - len(kept)
+    note = f"{left_out} questions are not listed" if left_out else ""
+    reason = "; ".join(part for part in (one.reason, note) if part)
+    return dataclasses.replace(one, asked=kept, reason=reason[:1000])
+
+
+def _anything(wave: Wave) -> Place | None:
+    places = [(bytes_of(one), -index) for index, one in enumerate(wave) if one.facts or one.asked]
+    return (-max(places)[1], "") if places else None
+
+
+def _nothing_left(one: Evidence, _: str) -> Evidence:
+    return dataclasses.replace(
+        one,
+        facts={},
+        asked=(),
+        status=EvidenceStatus.TRUNCATED,
+        reason="the evidence of this wave is over 256 KiB, and this part was not kept",
+    )
