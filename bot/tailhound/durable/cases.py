@@ -1,0 +1,146 @@
+"""What the workflow reads and writes of a case: each function is one transaction."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from tailhound.durable import verdicts
+from tailhound.durable.asking import LATE, task_of
+from tailhound.durable.desk import Desk
+from tailhound.model import Diagnosis, Evidence, Incident, Progress
+from tailhound.store import records
+from tailhound.store.incidents import RawOutput
+from tailhound.store.outputs import keep_outputs
+from tailhound.store.tables import investigation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One investigation: its incident as it stands, when it was asked for, and by when it ends.
+
+    `resolved` and `late` are what an earlier run of it left for the late one.
+    """
+
+    incident: Incident
+    requested_at: datetime
+    verdict_by: datetime
+    resolved: dict[str, Any]
+    late: tuple[str, ...] = ()
+
+
+class Cases:
+    """The investigations' side of the database."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def read(self, id: str, n: int) -> Case:
+        """The case; LookupError when there is none."""
+        with self._desk.database.reading() as connection:
+            found = records.read_whole(connection, id)
+            row = connection.execute(
+                sa.select(investigation).where(
+                    investigation.c.incident_id == id, investigation.c.n == n
+                )
+            ).first()
+        if found is None or row is None:
+            raise LookupError(f"there is no investigation {n} of an incident {id}")
+        left = json.loads(row.resolved) if row.resolved else {}
+        return Case(
+            incident=found,
+            requested_at=datetime.fromtimestamp(row.requested_at, UTC),
+            verdict_by=datetime.fromtimestamp(row.verdict_by, UTC),
+            resolved=left.get("resolved", {}),
+            late=tuple(left.get("late", ())),
+        )
+
+    def progress(self, id: str, n: int, progress: Progress) -> None:
+        """Show how far investigation `n` is."""
+        with self._desk.database.writing() as connection:
+            self._desk.change(
+                connection, id, lambda r: verdicts.progressed(r, n, progress), urgent=False
+            )
+
+    def keep(self, id: str, n: int, outputs: list[RawOutput]) -> None:
+        """Store raw answers."""
+        if outputs:
+            with self._desk.database.writing() as connection:
+                keep_outputs(connection, id, n, outputs)
+
+    def decide(self, id: str, n: int, diagnosis: Diagnosis, resolved: dict[str, Any]) -> bool:
+        """Write the verdict of investigation `n`, and what follows; False when it stood already."""
+        late = verdicts.unanswered(diagnosis.evidence)
+        now = self._desk.boot.clock()
+        with self._desk.database.writing() as connection:
+            self._desk.boot.hook("before_decide")
+            after = self._desk.change(
+                connection,
+                id,
+                lambda record: verdicts.diagnosed(record, n, diagnosis, now),
+                urgent=True,
+            )
+            if after is None:
+                return False
+            left = {"resolved": resolved, "late": list(late)}
+            self._finish(connection, id, n, verdicts.headline(diagnosis), left)
+            if late and self._desk.terms().late_seconds > 0 and after.incident.n == n:
+                self._desk.enqueue(connection, task_of(after, self._sha(connection, id, n), LATE))
+        self._desk.boot.hook("after_decide")
+        return True
+
+    def fail(self, id: str, n: int, why: str) -> bool:
+        """Say that tailhound itself failed at investigation `n`; False when that one has ended."""
+        now = self._desk.boot.clock()
+        with self._desk.database.writing() as connection:
+            after = self._desk.change(
+                connection, id, lambda record: verdicts.failed(record, n, why, now), urgent=True
+            )
+            if after is not None:
+                self._finish(connection, id, n, f"failed: {why}", {})
+        return after is not None
+
+    def revise(self, id: str, n: int, old: Diagnosis, new: Diagnosis, why: str) -> bool:
+        """Write what late evidence changed; False when another investigation has begun since."""
+        now = self._desk.boot.clock()
+        with self._desk.database.writing() as connection:
+            after = self._desk.change(
+                connection,
+                id,
+                lambda record: (
+                    None
+                    if verdicts.is_over(record.incident, n)
+                    else verdicts.revised(record, old, new, why, now)
+                ),
+                urgent=True,
+            )
+        return after is not None
+
+    def _finish(
+        self, connection: sa.Connection, id: str, n: int, outcome: str, left: dict[str, Any]
+    ) -> None:
+        connection.execute(
+            sa.update(investigation)
+            .where(investigation.c.incident_id == id, investigation.c.n == n)
+            .values(
+                finished_at=self._desk.boot.clock().timestamp(),
+                outcome=outcome[:400],
+                resolved=json.dumps(left) if left else None,
+            )
+        )
+
+    def _sha(self, connection: sa.Connection, id: str, n: int) -> str:
+        row = connection.execute(
+            sa.select(investigation.c.sha).where(
+                investigation.c.incident_id == id, investigation.c.n == n
+            )
+        ).one()
+        return str(row.sha)
+
+
+def again(incident: Incident, new: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """All evidence of an incident's diagnosis, with late answers in their places."""
+    old = incident.diagnosis.evidence if incident.diagnosis else ()
+    return verdicts.merged(old, verdicts.answered_late(new))

@@ -1,0 +1,75 @@
+"""How much of an investigation's time each step may use, and how often it shows progress."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from typing import Any, TypeVar
+
+from tailhound.flow import Turn
+from tailhound.model import Progress
+
+R = TypeVar("R")
+
+RESOLVE_SHARE = 0.2
+COLLECT_SHARE = 0.9
+"""The questions of `when:` get the rest."""
+
+GRACE_SECONDS = 2.0
+"""An investigator that overruns its turn by more than this is cut off: it has a bug."""
+
+PROGRESS_AT_MOST = 3
+PROGRESS_APART_SECONDS = 2.0
+
+
+class Clockwork:
+    """The deadline of one run, fixed when its first step begins in this process.
+
+    Who comes too late, after a restart or a long wait in the queue, gets `fresh` seconds: the
+    verdict is late then, but there is one.
+    """
+
+    def __init__(self, verdict_by: datetime, now: datetime, fresh: float) -> None:
+        left = (verdict_by - now).total_seconds()
+        self.total = left if left >= fresh else fresh
+        self.began = asyncio.get_running_loop().time()
+
+    def turn(self, share: float, as_of: datetime) -> Turn:
+        """The turn of a step that may use the run's time up to this share of it."""
+        return Turn(deadline=self.began + share * self.total, as_of=as_of)
+
+
+async def within(turn: Turn, work: Coroutine[Any, Any, R]) -> tuple[R, bool]:
+    """The result of a step's work, and whether it used up its whole turn; TimeoutError when worse.
+
+    A step whose turn is over before it begins still gets its grace.
+    """
+    loop = asyncio.get_running_loop()
+    end = max(turn.deadline, loop.time()) + GRACE_SECONDS
+    async with asyncio.timeout_at(end):
+        result = await work
+    return result, loop.time() >= turn.deadline - 0.25
+
+
+class Progressing:
+    """Lets a few progress reports through, well apart; `write` may take its time."""
+
+    def __init__(self, write: Callable[[Progress], Coroutine[Any, Any, None]]) -> None:
+        self._write = write
+        self._left = PROGRESS_AT_MOST
+        self._next = asyncio.get_running_loop().time() + PROGRESS_APART_SECONDS
+        self._task: asyncio.Task[None] | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Report progress; called on the event loop as often as one likes."""
+        now = asyncio.get_running_loop().time()
+        if self._left <= 0 or now < self._next or (self._task and not self._task.done()):
+            return
+        self._left -= 1
+        self._next = now + PROGRESS_APART_SECONDS
+        self._task = asyncio.create_task(self._write(progress))
+
+    async def finish(self) -> None:
+        """Wait for the report that is being written."""
+        self._left = 0
+        if self._task is not None:
+            await asyncio.wait([self._task])

@@ -1,0 +1,193 @@
+"""The outbox sender: one loop per place, one delivery at a time, newest state first.
+
+A row is claimed in a commit of its own before the notifier is called, and settled after. A kill in
+between leaves it claimed by a boot that is gone; the next life marks it `unsure`, and the notifier
+looks for the message before it posts again.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tailhound.durable import letters
+from tailhound.durable.asking import Place
+from tailhound.durable.blocking import Blocking
+from tailhound.durable.boot import Boot
+from tailhound.durable.letters import Letter
+from tailhound.errors import StoreUnavailable
+from tailhound.notifiers import Later, Notifier, Posted, Refusal
+from tailhound.store.database import Database
+
+CALL_SECONDS = 30.0
+"""A notifier that takes longer is cut off; nobody knows then whether the message went out."""
+
+IDLE_SECONDS = 5.0
+"""How often a place is looked at without being woken: the safety net."""
+
+STORE_SECONDS = 1.0
+STOP_SECONDS = 1.5
+LONGEST_PAUSE = 300.0
+ATTEMPTS_AT_MOST = 8
+"""Of one message that a notifier fails on by itself, not for an answer of its service."""
+
+
+def backoff(attempt: int) -> float:
+    """Seconds until the next attempt after this many."""
+    return min(float(2 ** min(attempt, 9)), LONGEST_PAUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that a person must mend: where, what, and for how many incidents."""
+
+    place: Place
+    why: str
+    incidents: int
+
+
+class Outbox:
+    """Sends incidents to the places that the settings name."""
+
+    def __init__(
+        self,
+        database: Database,
+        notifiers: Mapping[str, Notifier],
+        places: Sequence[Place],
+        boot: Boot,
+        *,
+        call_seconds: float = CALL_SECONDS,
+    ) -> None:
+        self._database = database
+        self._places = tuple(place for place in places if place.notifier in notifiers)
+        self._notifiers = notifiers
+        self._boot = boot
+        self._call_seconds = call_seconds
+        self._blocking = Blocking("outbox", 2)
+        self._wakers = {place: asyncio.Event() for place in self._places}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._backlog: dict[Place, int] = {}
+        self._stopping = False
+
+    async def start(self) -> None:
+        """Take over what an earlier life left, and begin to send."""
+        if self._database.is_sqlite:
+            await self._blocking.run(self._take_over)
+        self._tasks = [
+            asyncio.create_task(self._serve(place), name=f"outbox {place.notifier}")
+            for place in self._places
+        ]
+
+    def wake(self) -> None:
+        """There may be something to send; called on the event loop."""
+        for waker in self._wakers.values():
+            waker.set()
+
+    async def stop(self) -> None:
+        """Stop soon: a call that outlasts the wait is cut off and looked up in the next life."""
+        self._stopping = True
+        self.wake()
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late, timeout=1.0)
+        self._blocking.close()
+
+    async def troubles(self) -> tuple[Trouble, ...]:
+        """What was refused for good and waits for a person."""
+        return await self._blocking.run(self._troubles)
+
+    def backlog(self) -> Mapping[Place, int]:
+        """How many messages wait, by place, as last seen."""
+        return dict(self._backlog)
+
+    async def _serve(self, place: Place) -> None:
+        waker = self._wakers[place]
+        while not self._stopping:
+            waker.clear()
+            try:
+                pause = await self._send_one(place)
+            except StoreUnavailable:
+                pause = STORE_SECONDS  # the row keeps; the next try says whether it helped
+            if pause > 0 and not self._stopping:
+                await _until(waker, pause)
+
+    async def _send_one(self, place: Place) -> float:
+        """Deliver the most pressing row; the seconds to wait before the next look, 0 = none."""
+        letter = await self._blocking.run(self._claim, place)
+        if letter is None:
+            return await self._pause(place)
+        self._boot.hook("after_claim")
+        result, pause = await self._deliver(place, letter)
+        self._boot.hook("after_send")
+        await self._settle(letter, result)
+        self._boot.hook("after_record")
+        if pause and not self._stopping:
+            await asyncio.sleep(pause)
+        return 0.0
+
+    async def _deliver(
+        self, place: Place, letter: Letter
+    ) -> tuple[Posted | Later | Refusal, float]:
+        """What the notifier answers, and how long its place must be left alone."""
+        notifier = self._notifiers[place.notifier]
+        attempt = letter.delivery.attempt
+        try:
+            async with asyncio.timeout(self._call_seconds):
+                result = await notifier.deliver(letter.delivery)
+        except TimeoutError:
+            why = f"{notifier.name} gave no answer in {self._call_seconds:g} s"
+            return Later(backoff(attempt), why, unsure=True), backoff(attempt)
+        except Exception as error:  # noqa: BLE001 (a notifier's bug becomes a result on record)
+            why = f"{notifier.name} failed: {type(error).__name__}: {error}"
+            if attempt >= ATTEMPTS_AT_MOST:
+                return Refusal(why), 0.0
+            return Later(backoff(attempt), why, unsure=True), 0.0
+        pause = result.seconds if isinstance(result, Later) else 0.0
+        return result, min(max(pause, 0.0), LONGEST_PAUSE)
+
+    async def _settle(self, letter: Letter, result: Posted | Later | Refusal) -> None:
+        """Record a result; it was sent, so this is tried until the database takes it."""
+        while True:
+            try:
+                return await self._blocking.run(self._write, letter, result)
+            except StoreUnavailable:
+                await asyncio.sleep(STORE_SECONDS)
+
+    async def _pause(self, place: Place) -> float:
+        found = await self._blocking.run(self._waiting, place)
+        self._backlog[place] = found.count
+        if not found.count or found.soonest is None:
+            return IDLE_SECONDS
+        ahead = found.soonest - self._boot.clock().timestamp()
+        return min(max(ahead, 0.01), IDLE_SECONDS)
+
+    def _claim(self, place: Place) -> Letter | None:
+        with self._database.writing() as connection:
+            return letters.claim(connection, place, self._boot.id, self._boot.clock())
+
+    def _write(self, letter: Letter, result: Posted | Later | Refusal) -> None:
+        with self._database.writing() as connection:
+            letters.settle(connection, letter, result, self._boot.id, self._boot.clock())
+
+    def _waiting(self, place: Place) -> letters.Waiting:
+        with self._database.reading() as connection:
+            return letters.waiting(connection, place)
+
+    def _take_over(self) -> None:
+        with self._database.writing() as connection:
+            letters.take_over(connection, self._boot.id)
+
+    def _troubles(self) -> tuple[Trouble, ...]:
+        with self._database.reading() as connection:
+            return tuple(Trouble(*row) for row in letters.broken(connection))
+
+
+async def _until(waker: asyncio.Event, seconds: float) -> None:
+    """Wait until woken, at most so long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await waker.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,107 @@
+"""The durable part as one thing: intake, engine, outbox and sweep over one database."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tailhound.durable.admission import Accepted
+from tailhound.durable.arrivals import ReadGroup
+from tailhound.durable.asking import INVESTIGATE, LATE, Terms
+from tailhound.durable.blocking import Blocking
+from tailhound.durable.boot import Boot
+from tailhound.durable.cases import Cases
+from tailhound.durable.desk import Desk
+from tailhound.durable.engine import Engine, Queue
+from tailhound.durable.intake import Intake
+from tailhound.durable.investigating import InvestigatorFor
+from tailhound.durable.joins import Joining
+from tailhound.durable.outbox import Outbox
+from tailhound.durable.sweep import Sweeper
+from tailhound.durable.wishes import Wishes
+from tailhound.durable.workflow import Investigations, Workshop
+from tailhound.notifiers import Notifier
+from tailhound.store.database import Database
+
+LATE_CONCURRENCY = 10
+POLL_SECONDS = 0.1
+LATE_POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the durable part is given: the database, the settings' terms, and who does the work.
+
+    The database must stay open until `Durable.stop` has returned.
+    """
+
+    database: Database
+    terms: Callable[[], Terms]
+    investigator_for: InvestigatorFor
+    read_group: ReadGroup
+    notifiers: Mapping[str, Notifier] = field(default_factory=dict)
+    boot: Boot = field(default_factory=Boot)
+
+
+class Durable:
+    """Accepts alerts, investigates them and shows what came of it, whatever kills the process."""
+
+    def __init__(self, given: Surroundings) -> None:
+        terms = given.terms()
+        self._given = given
+        self.engine = Engine(given.database)
+        self.outbox = Outbox(given.database, given.notifiers, terms.places, given.boot)
+        self._desk = Desk(given.database, given.terms, self.engine.enqueue, given.boot)
+        self.intake = Intake(
+            given.database, given.terms, self.engine.enqueue, given.read_group, given.boot
+        )
+        self._blocking = Blocking("cases", 2)
+        self.sweeper = Sweeper(self.engine, self._desk, self._blocking)
+        self._sweep: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Take up what an earlier life left; ready to accept when this returns.
+
+        Workflows and sender run on the event loop that this is called from.
+        """
+        shop = Workshop(
+            cases=Cases(self._desk),
+            joining=Joining(self._desk),
+            terms=self._given.terms,
+            investigator_for=self._given.investigator_for,
+            boot=self._given.boot,
+            tell=self.outbox.wake,
+            blocking=self._blocking,
+        )
+        bodies = Investigations(self.engine, shop)
+        await self.outbox.start()
+        await self.engine.start(
+            {INVESTIGATE: bodies.investigate, LATE: bodies.late},
+            (
+                Queue(INVESTIGATE, self._given.terms().incidents.concurrency, POLL_SECONDS),
+                Queue(LATE, LATE_CONCURRENCY, LATE_POLL_SECONDS),
+            ),
+        )
+        self._sweep = asyncio.create_task(self.sweeper.run(self.outbox.wake), name="sweep")
+        self.intake.start(self.outbox.wake)
+
+    async def stop(self) -> None:
+        """Stop within 5 s; what is cut off goes on in the next life."""
+        await self.intake.stop()
+        if self._sweep is not None:
+            self._sweep.cancel()
+            await asyncio.wait([self._sweep])
+        await asyncio.gather(self.outbox.stop(), self.engine.stop())
+        self._blocking.close()
+
+    async def accept(self, body: bytes) -> Accepted:
+        """See `Intake.accept`."""
+        return await self.intake.accept(body)
+
+    async def recheck(self, incident_id: str, by: str, envelope_id: str) -> bool:
+        """Ask for another investigation; False when this very click was known already.
+
+        LookupError when there is no such incident; StoreUnavailable when nothing was stored.
+        """
+        asked = await self._blocking.run(Wishes(self._desk).recheck, incident_id, by, envelope_id)
+        self.outbox.wake()
+        return asked

@@ -1,0 +1,77 @@
+"""Investigations that somebody asks for, and those that nobody runs."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from tailhound.durable.asking import noted, put, task_of
+from tailhound.durable.desk import Desk
+from tailhound.store import records
+from tailhound.store.tables import click, incident, investigation
+
+
+class Wishes:
+    """What people and the sweep want from the investigations."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def recheck(self, id: str, by: str, envelope_id: str) -> bool:
+        """Store a click, once, and ask for another investigation; False when it was known.
+
+        LookupError when there is no such incident, or nothing that could be investigated.
+        """
+        now = self._desk.boot.clock()
+        with self._desk.database.writing() as connection:
+            record = records.read(connection, id)
+            if record is None or record.incident.unreadable:
+                raise LookupError(f"there is no incident {id} that could be investigated")
+            known = sa.select(click.c.at).where(click.c.envelope_id == envelope_id)
+            if connection.execute(known).first() is not None:
+                return False
+            stored = {
+                "envelope_id": envelope_id,
+                "incident_id": id,
+                "action": "re-check",
+                "by": by[:200],
+                "at": now.timestamp(),
+            }
+            connection.execute(sa.insert(click).values(stored))
+            reason = f"re-check by {by}"[:200]
+            self._desk.change(
+                connection,
+                record.incident.joined_into or id,
+                lambda r: noted(replace(r, waiting=reason), now, f"Re-check asked for by {by}"),
+                urgent=True,
+            )
+        return True
+
+    def stale(self, before: datetime, limit: int) -> tuple[tuple[str, int], ...]:
+        """Investigations that have not ended and whose incident has not changed since: id, n."""
+        wanted = (
+            sa.select(incident.c.id, incident.c.n)
+            .where(incident.c.done < incident.c.n, incident.c.changed_at < before.timestamp())
+            .order_by(incident.c.changed_at)
+            .limit(limit)
+        )
+        with self._desk.database.reading() as connection:
+            return tuple((str(row.id), int(row.n)) for row in connection.execute(wanted))
+
+    def enqueue(self, id: str, n: int) -> bool:
+        """Enqueue an investigation that no workflow stands for; False when it has ended."""
+        desk = self._desk
+        with desk.database.writing() as connection:
+            record = records.read(connection, id)
+            if record is None or record.incident.n != n or not record.is_active:
+                return False
+            there = sa.select(investigation.c.sha).where(
+                investigation.c.incident_id == id, investigation.c.n == n
+            )
+            sha = connection.execute(there).scalar()
+            if sha is None:
+                begun = [(record, "found without a workflow")]
+                put(connection, begun, desk.boot.clock(), desk.terms(), desk.enqueue)
+            else:
+                desk.enqueue(connection, task_of(record, sha))
+        return True

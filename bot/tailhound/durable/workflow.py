@@ -1,0 +1,207 @@
+"""The workflows: `inv:{incident}:{n}` in at most four steps, and `late:{incident}:{n}` in two.
+
+The order of steps is a pure function of the steps' results; clock, settings and randomness are
+looked at inside steps only. Whatever happens, the incident ends with a verdict or with FAILED.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from tailhound.durable import verdicts
+from tailhound.durable.asking import Terms
+from tailhound.durable.blocking import Blocking
+from tailhound.durable.boot import Boot
+from tailhound.durable.cases import Case, Cases, again
+from tailhound.durable.deadlines import (
+    COLLECT_SHARE,
+    RESOLVE_SHARE,
+    Clockwork,
+    Progressing,
+    within,
+)
+from tailhound.durable.engine import Engine
+from tailhound.durable.investigating import InvestigatorFor, Plain
+from tailhound.durable.joins import Joining
+from tailhound.model import Diagnosis, Progress
+from tailhound.store import codec
+from tailhound.store.incidents import RawOutput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """What every run works with. `tell` is called on the event loop when there is news to show."""
+
+    cases: Cases
+    joining: Joining
+    terms: Callable[[], Terms]
+    investigator_for: InvestigatorFor
+    boot: Boot
+    tell: Callable[[], None]
+    blocking: Blocking = field(default_factory=lambda: Blocking("cases", 2))
+
+
+class Investigations:
+    """The bodies of the workflows."""
+
+    def __init__(self, engine: Engine, shop: Workshop) -> None:
+        self._engine = engine
+        self._shop = shop
+
+    async def investigate(self, id: str, n: int, sha: str) -> str:
+        """Workflow: resolve, collect, deepen, decide."""
+        run = _Run(self._shop, id, n, sha)
+        step = self._engine.step
+        try:
+            resolved = await step("resolve", run.resolve)
+            if resolved["joined"]:
+                return f"joined {resolved['joined']}"
+            collected = await step("collect", run.collect, resolved["resolved"])
+            deepened = await step("deepen", run.deepen, resolved["resolved"], collected)
+            return await step("decide", run.decide, resolved["resolved"], collected, deepened)
+        except Exception as error:  # noqa: BLE001 (every accepted alert ends in a visible outcome)
+            return await step("fail", run.fail, f"{type(error).__name__}: {error}"[:400])
+
+    async def late(self, id: str, n: int, sha: str) -> str:
+        """Workflow: ask again what ran out of time, and revise the verdict when that changes it."""
+        run = _Run(self._shop, id, n, sha)
+        answers = await self._engine.step("again", run.again)
+        return await self._engine.step("revise", run.revise, answers)
+
+
+class _Run:
+    """One execution of a workflow in this process: its steps, and the deadline they share."""
+
+    def __init__(self, shop: Workshop, id: str, n: int, sha: str) -> None:
+        self._shop = shop
+        self._id = id
+        self._n = n
+        self._sha = sha
+        self._clockwork: Clockwork | None = None
+        self._raw: list[RawOutput] = []
+
+    async def resolve(self) -> Plain:
+        case, work = await self._begin()
+        turn = work.turn(RESOLVE_SHARE, self._now())
+        investigator = self._shop.investigator_for(self._sha)
+        resolved, _ = await within(turn, investigator.resolve(case.incident, turn))
+        self._shop.boot.hook("after_resolve")
+        key = str(resolved.get("key") or "")
+        joined = await self._shop.blocking.run(self._shop.joining.join, self._id, key)
+        if joined:
+            self._shop.tell()
+        return {"resolved": resolved, "joined": joined}
+
+    async def collect(self, resolved: Plain) -> Plain:
+        case, work = await self._begin()
+        turn = work.turn(COLLECT_SHARE, self._now())
+        progressing = Progressing(self._show)
+        investigator = self._shop.investigator_for(self._sha)
+        asking = investigator.collect(
+            case.incident, resolved, turn, progressing, record=self._raw.append
+        )
+        try:
+            collected, cut = await within(turn, asking)
+        finally:
+            await progressing.finish()
+        return await self._collected(collected, cut)
+
+    async def deepen(self, resolved: Plain, collected: Plain) -> Plain:
+        case, work = await self._begin()
+        turn = work.turn(1.0, self._now())
+        investigator = self._shop.investigator_for(self._sha)
+        asking = investigator.deepen(
+            case.incident, resolved, collected, turn, record=self._raw.append
+        )
+        deepened, cut = await within(turn, asking)
+        return await self._collected(deepened, cut)
+
+    async def decide(self, resolved: Plain, collected: Plain, deepened: Plain) -> str:
+        case, _ = await self._begin()
+        evidence = verdicts.merged(
+            codec.evidence_from_plain(collected["evidence"]),
+            codec.evidence_from_plain(deepened["evidence"]),
+        )
+        now = self._now()
+        diagnosis = await self._shop.blocking.run(
+            self._shop.investigator_for(self._sha).decide,
+            case.incident,
+            resolved,
+            evidence,
+            decided_at=now,
+            at_deadline=bool(collected["cut"] or deepened["cut"]),
+            took_seconds=(now - case.requested_at).total_seconds(),
+        )
+        await self._shop.blocking.run(
+            self._shop.cases.decide, self._id, self._n, diagnosis, resolved
+        )
+        self._shop.tell()
+        return verdicts.headline(diagnosis)
+
+    async def fail(self, why: str) -> str:
+        await self._shop.blocking.run(self._shop.cases.fail, self._id, self._n, why)
+        self._shop.tell()
+        return f"failed: {why}"
+
+    async def again(self) -> Plain:
+        case = await self._read()
+        if verdicts.is_over(case.incident, self._n) or not case.late:
+            return {"evidence": []}
+        by = case.requested_at + timedelta(seconds=self._shop.terms().late_seconds)
+        turn = Clockwork(by, self._now(), self._fresh()).turn(1.0, self._now())
+        investigator = self._shop.investigator_for(self._sha)
+        asking = investigator.again(
+            case.incident, case.resolved, case.late, turn, record=self._raw.append
+        )
+        answers, cut = await within(turn, asking)
+        return await self._collected(answers, cut)
+
+    async def revise(self, answers: Plain) -> str:
+        case = await self._read()
+        new = codec.evidence_from_plain(answers["evidence"])
+        old = case.incident.diagnosis
+        if old is None or not verdicts.answered_late(new):
+            return "nothing new"
+        now = self._now()
+        diagnosis: Diagnosis = await self._shop.blocking.run(
+            self._shop.investigator_for(self._sha).decide,
+            case.incident,
+            case.resolved,
+            again(case.incident, new),
+            decided_at=now,
+            at_deadline=bool(verdicts.unanswered(again(case.incident, new))),
+            took_seconds=(now - case.requested_at).total_seconds(),
+        )
+        why = verdicts.why_late(new, case.requested_at, now)
+        await self._shop.blocking.run(
+            self._shop.cases.revise, self._id, self._n, old, diagnosis, why
+        )
+        self._shop.tell()
+        return verdicts.headline(diagnosis)
+
+    async def _begin(self) -> tuple[Case, Clockwork]:
+        case = await self._read()
+        if self._clockwork is None:
+            self._clockwork = Clockwork(case.verdict_by, self._now(), self._fresh())
+        return case, self._clockwork
+
+    async def _read(self) -> Case:
+        return await self._shop.blocking.run(self._shop.cases.read, self._id, self._n)
+
+    async def _collected(self, answers: Plain, cut: bool) -> Plain:
+        """What a step hands on; the raw answers are stored beside it."""
+        raw, self._raw = self._raw, []
+        await self._shop.blocking.run(self._shop.cases.keep, self._id, self._n, raw)
+        self._shop.boot.hook("after_collect")
+        return {**verdicts.fitted(answers), "cut": cut}
+
+    async def _show(self, progress: Progress) -> None:
+        await self._shop.blocking.run(self._shop.cases.progress, self._id, self._n, progress)
+        self._shop.tell()
+
+    def _fresh(self) -> float:
+        """Seconds for a run that begins when its time is over, or nearly."""
+        return max(self._shop.terms().verdict_seconds / 3, 0.5)
+
+    def _now(self) -> datetime:
+        return self._shop.boot.clock()
