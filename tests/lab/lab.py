@@ -126,7 +126,7 @@ class Lab:
     def _start_kubernetes(self) -> None:
         spec = self.scenario.kubernetes
         if "kubernetes" in self.scenario.unreachable:
-            self._reached_at(f"http://{self._black_hole()}", "", "never-read")
+            self._reached_at(f"https://{self._black_hole()}", "", "never-read")
         elif spec is not None:
             api = self._apiserver or self._own_apiserver()
             logs = {name: self._log(log.text, log.text_file) for name, log in spec.logs.items()}

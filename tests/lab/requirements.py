@@ -3,6 +3,7 @@
 `python -m tests.lab.requirements` prints one line for each missing part; exit code 1 when one is.
 """
 
+import os
 import shutil
 import sys
 from dataclasses import dataclass
@@ -15,15 +16,19 @@ class Part:
     program: str
     package: str
     used_for: str
+    as_root: bool = False
 
     @property
     def present(self) -> bool:
-        """Whether it is on the PATH or where Debian puts servers."""
-        return shutil.which(self.program, path=_PATH) is not None
+        """Whether it is on the PATH or where Debian puts servers, and may do its work."""
+        found = shutil.which(self.program, path=_PATH) is not None
+        return found and (os.geteuid() == 0 or not self.as_root)
 
     @property
     def advice(self) -> str:
         """What is missing, why it matters, and how to get it."""
+        if self.as_root and shutil.which(self.program, path=_PATH):
+            return f"{self.program} needs root, to {self.used_for}: run the tests as root"
         return (
             f"{self.program} is missing, needed to {self.used_for}: "
             f"apt-get install -y --no-install-recommends {self.package}"
@@ -41,7 +46,7 @@ PARTS = {
         Part("amtool", "prometheus-alertmanager", "check the Alertmanager receiver"),
         Part("sshd", "openssh-server", "run commands on real SSH hosts"),
         Part("ssh-keygen", "openssh-client", "make the keys of the SSH hosts"),
-        Part("unshare", "util-linux", "give each host its own /sys and /proc files"),
+        Part("unshare", "util-linux", "give each host its own /sys and /proc files", True),
         Part("chromium", "chromium", "look at the web pages as a browser does"),
     )
 }
