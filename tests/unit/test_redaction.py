@@ -91,6 +91,8 @@ def test_every_occurrence_goes_also_across_lines(text: str, secret: str) -> None
 
 
 HARMLESS = [
+    "HTTP 401: it wants other credentials: set prometheus.bearer or prometheus.basic",
+    "syntax error: unexpected token: expected a number",
     "time to first token: 3.4 s",
     "Time to first token: p99 up",
     "the password was changed and the secret sauce is a token bucket",
@@ -230,6 +232,10 @@ def test_values_are_scrubbed_by_the_name_beside_them() -> None:
     text = json.dumps(clean)
     assert "hunter2" not in text
     assert "short" not in text
+    assert scrubbed({"dbPassword": "123456", "x": {"token": "8"}}) == {
+        "dbPassword": MARK,
+        "x": {"token": "8"},
+    }
     assert "abc" not in text
     container = clean["spec"]["containers"][0]
     assert container["env"][1] == {"name": "MODE", "value": "fast"}

@@ -30,6 +30,8 @@ _NAMED = re.compile(
     r"(?:[|>][-+]?[ \t]*)?(?:\\*\r?\n[ \t]+|\\n[ \t]+)?",
     re.IGNORECASE,
 )
+_NAME_END = re.compile(rf"(?:{_NAMES}|authori[sz]ation|cookie)$", re.IGNORECASE)
+_PROSE = re.compile(r"(?:token|secret|credentials?): [a-z]{2,12} [a-z]{2}")
 _HEADER = re.compile(
     r"(?P<key>(?:proxy-)?authori[sz]ation|(?:set-)?cookie)(?:\\*[\"'])?[ \t]*[:=][ \t]*"
     r"(?:\r?\n[ \t]+)?",
@@ -105,14 +107,19 @@ def scrubbed(value: Any) -> Any:
 
 def is_secret_name(name: str) -> bool:
     """Whether a value under this name is a secret whatever it looks like."""
-    match = re.search(rf"(?:{_NAMES}|authori[sz]ation|cookie)$", name, re.IGNORECASE)
-    return match is not None and not _is_counted(name, match.start(), match[0])
+    return bool(_secret_part(name))
+
+
+def _secret_part(name: str) -> str:
+    """The word at the end of a name that tells a secret: "password" of "DB_PASSWORD"; or ""."""
+    match = _NAME_END.search(name)
+    return match[0] if match and not _is_counted(name, match.start(), match[0]) else ""
 
 
 def _under(key: str, value: Any, parent: Mapping[Any, Any]) -> Any:
     named = parent.get("name") if key == "value" else key
-    if isinstance(value, str) and isinstance(named, str) and is_secret_name(named):
-        return value if _is_harmless(named, value) else MARK
+    if isinstance(value, str) and isinstance(named, str) and (part := _secret_part(named)):
+        return value if _is_harmless(part, value) else MARK
     return scrubbed(value)
 
 
@@ -140,7 +147,8 @@ def _masked(text: str, pattern: re.Pattern[str], bare: re.Pattern[str]) -> str:
     parts: list[str] = []
     done = 0
     for match in pattern.finditer(text):
-        if match.start() < done or _is_counted(text, match.start("key"), match["key"]):
+        at = match.start("key")
+        if match.start() < done or _is_counted(text, at, match["key"]) or _PROSE.match(text, at):
             continue
         quote = _QUOTE.match(text, match.end())
         if quote:
