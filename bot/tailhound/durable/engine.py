@@ -105,8 +105,21 @@ class Engine:
         """The ids of the workflows that this process runs right now."""
         return frozenset(self._running)
 
-    async def start(self, workflows: Mapping[str, Workflow], queues: Sequence[Queue]) -> None:
-        """Make the engine's tables, take up what an earlier process left, and begin to poll."""
+    def prepare(self, queues: Sequence[Queue]) -> None:
+        """Make or upgrade the engine's tables and name the queues; blocks, so not on a loop.
+
+        With the queues there before `start`, nobody waits for the engine to notice them.
+        """
+        DBOS.migrate(self._database.url)
+        for queue in queues:
+            self._client.register_queue(
+                queue.name,
+                worker_concurrency=queue.concurrency,
+                polling_interval_sec=queue.poll_seconds,
+            )
+
+    async def start(self, workflows: Mapping[str, Workflow]) -> None:
+        """Take up what an earlier process left, and begin to poll."""
         self._stopping = False
         DBOS(config=self._config())
         self._started = True
@@ -115,12 +128,6 @@ class Engine:
                 self._tracked(name, workflow)
             )
         DBOS.launch()
-        for queue in queues:
-            await DBOS.register_queue_async(
-                queue.name,
-                worker_concurrency=queue.concurrency,
-                polling_interval_sec=queue.poll_seconds,
-            )
 
     def enqueue(self, connection: sa.Connection, task: Task) -> None:
         """Ask for a workflow within the caller's transaction; known ids are passed over."""
@@ -220,7 +227,8 @@ class Engine:
             "executor_id": executor,
             "serializer": DBOSPortableJSONSerializer(),
             "max_executor_threads": ENGINE_THREADS,
-            "notification_listener_polling_interval_sec": 1.0,
+            # nothing here waits for notifications: the interval only bounds how fast `stop` is
+            "notification_listener_polling_interval_sec": 0.1,
             "log_level": "WARNING",
         }
 

@@ -73,14 +73,13 @@ class Durable:
             blocking=self._blocking,
         )
         bodies = Investigations(self.engine, shop)
-        await self.outbox.start()
-        await self.engine.start(
-            {INVESTIGATE: bodies.investigate, LATE: bodies.late},
-            (
-                Queue(INVESTIGATE, self._given.terms().incidents.concurrency, POLL_SECONDS),
-                Queue(LATE, LATE_CONCURRENCY, LATE_POLL_SECONDS),
-            ),
+        queues = (
+            Queue(INVESTIGATE, self._given.terms().incidents.concurrency, POLL_SECONDS),
+            Queue(LATE, LATE_CONCURRENCY, LATE_POLL_SECONDS),
         )
+        await self._blocking.run(self.engine.prepare, queues)
+        await self.outbox.start()
+        await self.engine.start({INVESTIGATE: bodies.investigate, LATE: bodies.late})
         self._sweep = asyncio.create_task(self.sweeper.run(self.outbox.wake), name="sweep")
         self.intake.start(self.outbox.wake)
 
