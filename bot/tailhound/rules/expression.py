@@ -80,7 +80,7 @@ def compile_condition(
         return None, (source.at(error.offset, error.length).finding(error.message),)
     checker = Checker(vocabulary, text)
     piece = checker.condition(tree)
-    if checker.mistakes:
+    if checker.mistakes or piece.kind is None:
         return None, tuple(
             source.at(mistake.offset, mistake.length).finding(mistake.message)
             for mistake in checker.mistakes

@@ -99,6 +99,8 @@ class Pairs:
 
 
 Node: TypeAlias = Scalar | Items | Pairs
+Steps: TypeAlias = Sequence[str | int]
+"""A path of keys and indices to a node."""
 
 
 def read(path: str, source: str | bytes) -> tuple[Pairs, tuple[Finding, ...]]:
@@ -128,7 +130,7 @@ def plain(node: Node) -> Any:
     return {key.text: plain(value) for key, value in node.entries}
 
 
-def follow(node: Node, steps: Sequence[str | int]) -> Node:
+def follow(node: Node, steps: Steps) -> Node:
     """The node at the end of a path of keys and indices; the deepest one that exists."""
     for step in steps:
         if isinstance(node, Pairs) and isinstance(step, str):

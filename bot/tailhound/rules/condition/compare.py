@@ -1,7 +1,7 @@
 """Comparisons: kinds and units must fit, and the bound is remembered to be shown."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tailhound.model.facts import Kind
 from tailhound.rules.condition import terms
@@ -10,6 +10,7 @@ from tailhound.rules.condition.logic import Logic
 from tailhound.rules.condition.typed import WRONG, Limit, Look, Piece, names_of
 from tailhound.rules.condition.units import same
 
+TIMES = "times"
 _NOWHERE = terms.Scope({}, {})
 
 
@@ -66,17 +67,23 @@ class Comparing(Logic):
         return f"can't compare {what!r} (in {one.unit}) with {than!r} (in {other.unit})"
 
     def _limit(self, one: Piece, sign: str, other: Piece) -> None:
-        """Remember `fact sign limit`, where one side needs no evidence."""
+        """Remember `fact sign limit`, where one side needs no evidence.
+
+        A ratio that is compared with a threshold in "times" is shown as one too.
+        """
         if one.kind is not Kind.NUMBER or bool(one.names) == bool(other.names):
             return
         if not one.names:
             one, sign, other = other, terms.TURNED[sign], one
         if not self.positive:
             sign = terms.OPPOSITE[sign]
-        limit = Limit(fact=one.name, comparison=sign, limit=other.run, unit=one.unit)
-        self.limits.append(limit)
+        unit = TIMES if TIMES in (one.unit, other.unit) else one.unit
+        self.limits.append(Limit(fact=one.name, comparison=sign, limit=other.run, unit=unit))
         if one.name not in one.names and one.name not in self.looks and not self.loop:
-            self.looks[one.name] = Look(name=one.name, unit=one.unit, run=one.run)
+            self.looks[one.name] = Look(name=one.name, unit=unit, run=one.run)
+        key = f"{one.name}#{self.loop.key}" if self.loop else one.name
+        if key in self.looks and self.looks[key].unit == one.unit:
+            self.looks[key] = replace(self.looks[key], unit=unit)
 
     def _membership(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Piece:
         one = self.visit(left)

@@ -114,6 +114,8 @@ class Names:
         owner, name = node.value.id, node.attr
         if self.loop and owner == self.loop.variable:
             return self._field(node, self.loop)
+        if owner in self.vocabulary.broken:
+            return WRONG
         schema = self.vocabulary.evidence.get(owner)
         if schema is None:
             meaning = meant(owner, self.vocabulary.evidence)

@@ -73,10 +73,14 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What a condition may name: evidence with its facts, thresholds with their units."""
+    """What a condition may name: evidence with its facts, thresholds with their units.
+
+    `broken` is evidence that is wrong itself: what is said about its facts can't be checked.
+    """
 
     evidence: Mapping[str, Schema]
     thresholds: Mapping[str, str]
+    broken: frozenset[str] = frozenset()
 
 
 def names_of(parts: Iterable[Piece]) -> tuple[str, ...]:

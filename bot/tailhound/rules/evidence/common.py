@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from tailhound.errors import Finding
 from tailhound.model.facts import Fact, Kind, Sample, Schema
 from tailhound.rules.condition.typed import Mistake, meant, usable
 from tailhound.rules.inputs import Input
-from tailhound.rules.places import Node, Scalar, follow
+from tailhound.rules.places import Node, Scalar, Steps, follow
 
 _WHOLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 USUAL = (3600.0, 86400.0, 604800.0)
@@ -28,9 +28,7 @@ class Workshop:
     findings: list[Finding] = field(default_factory=list)
     used: dict[str, bool] = field(default_factory=dict)  # name -> is a set
 
-    def wrong(
-        self, steps: Sequence[str | int], message: str, mistake: Mistake | None = None
-    ) -> None:
+    def wrong(self, steps: Steps, message: str, mistake: Mistake | None = None) -> None:
         """A finding at a place below the evidence."""
         found = follow(self.node, steps)
         place = found.place
@@ -38,7 +36,7 @@ class Workshop:
             place = found.at(mistake.offset, mistake.length)
         self.findings.append(place.finding(message))
 
-    def use(self, name: str, steps: Sequence[str | int], mistake: Mistake | None = None) -> bool:
+    def use(self, name: str, steps: Steps, mistake: Mistake | None = None) -> bool:
         """Use an input (or a literal of `with:`); False, with a finding, when there is none."""
         if name in self.inputs:
             self.used[name] = self.inputs[name].is_set
@@ -50,7 +48,7 @@ class Workshop:
         self.wrong(steps, f"no input named {name!r}{meant(name, options)}", mistake)
         return False
 
-    def whole(self, text: str, steps: Sequence[str | int], what: str) -> "str | Whole":
+    def whole(self, text: str, steps: Steps, what: str) -> "str | Whole":
         """A parameter: a literal, or one `$name` as a whole."""
         match = _WHOLE.fullmatch(text)
         if match and self.use(match.group(1), steps, Mistake(0, len(text), "")):
@@ -59,7 +57,7 @@ class Workshop:
             self.wrong(steps, f"`$name` stands only as one whole {what}, not inside of it")
         return text
 
-    def fact_name(self, name: str, steps: Sequence[str | int]) -> None:
+    def fact_name(self, name: str, steps: Steps) -> None:
         """A fact must have a name that a condition can use."""
         if not usable(name):
             self.wrong(steps, f"{name!r} can't be a fact's name; it means something in conditions")

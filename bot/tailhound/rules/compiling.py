@@ -1,0 +1,274 @@
+"""From a file's shape to a compiled runbook: names, kinds, units, places, everything at once."""
+
+import dataclasses
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tailhound.errors import Finding
+from tailhound.flow import Collector
+from tailhound.model import Confidence
+from tailhound.model.facts import Fact, Kind
+from tailhound.rules import schema
+from tailhound.rules.compiling_cases import Cases
+from tailhound.rules.compiling_changes import Changes
+from tailhound.rules.compiling_params import parameter_mistakes
+from tailhound.rules.condition.typed import meant, usable
+from tailhound.rules.expression import Condition, Vocabulary, compile_condition
+from tailhound.rules.inputs import Input
+from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
+from tailhound.rules.reading import read_file
+from tailhound.rules.runbook import Claim, EvidencePlan, Runbook, Threshold, Trigger
+from tailhound.rules.says import Says, compile_says
+from tailhound.rules.where import Where, where
+from tailhound.rules.yaml_evidence import Allows, Surroundings, compile_evidence, schema_for
+
+Collectors: typing.TypeAlias = Mapping[str, Collector[Any, Any]]
+_KINDS = ("collect", "promql", "kubernetes", "ssh")
+
+
+def compile_runbook(
+    path: str, source: str | bytes, collectors: Collectors, allow: Allows
+) -> tuple[Runbook | None, tuple[Finding, ...]]:
+    """The runbook of a file; None, with all findings in file order, when anything is wrong."""
+    file, node, findings = read_file(path, source)
+    if file is None or node is None:
+        return None, findings
+    text = source.decode("utf-8") if isinstance(source, bytes) else source
+    bench = Bench(path=path, text=text, file=file, node=node, collectors=collectors, allow=allow)
+    bench.findings.extend(findings)
+    runbook = bench.runbook()
+    found = tuple(sorted(set(bench.findings), key=lambda f: (f.line, f.column, f.message)))
+    return (None if found else runbook), found
+
+
+@dataclass(slots=True, kw_only=True)
+class Bench:
+    """One file on its way to a runbook."""
+
+    path: str
+    text: str
+    file: schema.RunbookFile
+    node: Pairs
+    collectors: Collectors
+    allow: Allows
+    findings: list[Finding] = field(default_factory=list)
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary({}, {}))
+
+    def wrong(self, steps: Steps, message: str) -> None:
+        """A finding at a place of the file."""
+        self.findings.append(follow(self.node, steps).place.finding(message))
+
+    def runbook(self) -> Runbook:
+        """Everything, in the order in which one thing needs another."""
+        file = self.file
+        inputs = self._inputs()
+        thresholds = self._thresholds()
+        plans = self._evidence(inputs)
+        self._when(plans)
+        mitigations = Changes(self).mitigations(frozenset(inputs))
+        cases = Cases(self)
+        return Runbook(
+            id=file.runbook,
+            cause=file.cause,
+            path=self.path,
+            source=self.text,
+            root=self.node,
+            owner=file.owner,
+            docs=file.docs,
+            summary=" ".join(file.summary.split()),
+            trigger=self._trigger(),
+            inputs=inputs,
+            thresholds=thresholds,
+            evidence=plans,
+            onset=self._onset(),
+            applies=self.claims(("applies",)),
+            confirm=self.claims(("confirm",)),
+            optional=self.claims(("optional",)),
+            refute=self.claims(("refute",)),
+            leads_to=self._causes("leads_to", file.leads_to),
+            explained_by=self._causes("explained_by", file.explained_by),
+            at_most=Confidence(file.confidence.at_most) if file.confidence else None,
+            at_most_because=file.confidence.because if file.confidence else "",
+            says=self._says(tuple(inputs)),
+            mitigations=mitigations,
+            active=file.status == "active",
+            baseline=cases.baseline(),
+            tests=cases.tests(),
+        )
+
+    def claims(self, steps: Steps) -> tuple[Claim, ...]:
+        """The claims of a list of the file."""
+        found = follow(self.node, steps)
+        if not isinstance(found, Items):
+            return ()
+        claims = []
+        for item in found.items:
+            assert isinstance(item, Pairs)  # noqa: S101 - the shape was checked
+            ((sentence, condition),) = item.entries
+            if compiled := self.condition(condition):
+                claims.append(
+                    Claim(sentence=sentence.text, condition=compiled, place=sentence.place)
+                )
+        return tuple(claims)
+
+    def condition(self, node: Any) -> Condition | None:
+        """A condition; None with findings when it is wrong."""
+        if not isinstance(node, Scalar):
+            return None
+        condition, findings = compile_condition(node, self.vocabulary)
+        self.findings.extend(findings)
+        return condition
+
+    def _trigger(self) -> Trigger:
+        told = self.file.trigger
+        wheres: dict[str, Where] = {}
+        for label, text in told.where.items():
+            found = where(text)
+            if isinstance(found, str):
+                self.wrong(("trigger", "where", label), found)
+            else:
+                wheres[label] = found
+        return Trigger(alerts=tuple(told.alerts), where=wheres, command=told.command)
+
+    def _inputs(self) -> dict[str, Input]:
+        found = {}
+        for name, told in self.file.inputs.items():
+            if isinstance(told, str):
+                found[name] = Input(name=name, phrase=told)
+            else:
+                default = None if told.default is None else str(told.default)
+                found[name] = Input(name=name, from_label=told.from_label, default=default)
+        return found
+
+    def _thresholds(self) -> dict[str, Threshold]:
+        found = {}
+        for name, told in self.file.thresholds.items():
+            if not usable(name):
+                self.wrong(("thresholds", name), f"{name!r} means something else in conditions")
+            place = follow(self.node, ("thresholds", name)).place
+            found[name] = Threshold(
+                name=name, value=told.value, unit=told.unit, source=told.source, place=place
+            )
+        return found
+
+    # --- evidence
+
+    def _evidence(self, inputs: Mapping[str, Input]) -> dict[str, EvidencePlan]:
+        plans: dict[str, EvidencePlan] = {}
+        for name, told in self.file.evidence.items():
+            before = len(self.findings)
+            self._name(name, inputs)
+            collector = self._collector(name, told, inputs)
+            if collector is None or len(self.findings) > before:
+                continue
+            facts = told.promql or {}
+            plans[name] = EvidencePlan(
+                name=name,
+                collector=collector,
+                schema=schema_for(collector),
+                place=follow(self.node, ("evidence", name)).place,
+                with_=dict(told.with_),
+                unchecked=tuple(n for n, fact in facts.items() if fact.promql == "unchecked"),
+            )
+        self.vocabulary = Vocabulary(
+            {name: plan.schema for name, plan in plans.items()},
+            {name: told.unit for name, told in self.file.thresholds.items()},
+            frozenset(self.file.evidence) - frozenset(plans),
+        )
+        return plans
+
+    def _name(self, name: str, inputs: Mapping[str, Input]) -> None:
+        steps = ("evidence", name)
+        if name in inputs:
+            self.wrong(steps, f"{name!r} is already the name of an input")
+        if name in self.file.thresholds:
+            self.wrong(steps, f"{name!r} is already the name of a threshold")
+        if not usable(name):
+            self.wrong(steps, f"{name!r} means something else in conditions; use another name")
+
+    def _collector(
+        self, name: str, told: schema.Evidence, inputs: Mapping[str, Input]
+    ) -> Collector[Any, Any] | None:
+        steps = ("evidence", name)
+        given = [kind for kind in _KINDS if getattr(told, kind) is not None]
+        if len(given) != 1:
+            self.wrong(steps, f"{name}: give exactly one of {', '.join(_KINDS)}")
+            return None
+        if told.compare_to and given != ["promql"]:
+            self.wrong((*steps, "compare_to"), "`compare_to:` goes with `promql:` only")
+        if told.collect is None:
+            around = Surroundings(self.file.runbook, inputs, self.allow)
+            onset = (self.file.onset or "").partition(".")
+            wanted = onset[2] if onset[0] == name else ""
+            node = follow(self.node, steps)
+            made, findings = compile_evidence(name, told, node, around, wanted)
+            self.findings.extend(findings)
+            return made
+        collector = self.collectors.get(told.collect)
+        if collector is None:
+            known = meant(told.collect, self.collectors)
+            self.wrong((*steps, "collect"), f"no collector named {told.collect!r}{known}")
+            return None
+        for below, message in parameter_mistakes(told.with_, collector, inputs):
+            self.wrong((*steps, *below), message)
+        return collector
+
+    def _when(self, plans: dict[str, EvidencePlan]) -> None:
+        """Compile `when:`; it may look at the first wave only."""
+        for name, told in self.file.evidence.items():
+            if told.when is None:
+                continue
+            steps = ("evidence", name, "when")
+            condition = self.condition(follow(self.node, steps))
+            later = [
+                other
+                for other in (condition.evidence if condition else ())
+                if self.file.evidence[other].when is not None
+            ]
+            if later:
+                self.wrong(steps, f"{later[0]!r} has a `when:` itself; there are two waves only")
+            elif condition and name in plans:
+                plans[name] = dataclasses.replace(plans[name], when=condition)
+
+    # --- the rest
+
+    def _onset(self) -> str | None:
+        onset = self.file.onset
+        if onset is None:
+            return None
+        name, _, fact = onset.partition(".")
+        schemas, steps = self.vocabulary.evidence, ("onset",)
+        if name in self.vocabulary.broken:
+            return None
+        if name not in schemas:
+            self.wrong(steps, f"no evidence named {name!r}{meant(name, schemas)}")
+        elif fact not in schemas[name]:
+            self.wrong(steps, f"no field on {name} named {fact!r}{meant(fact, schemas[name])}")
+        elif schemas[name].get(f"{fact}_series", _NOTHING).kind is not Kind.SERIES:
+            series = [key.removesuffix("_series") for key in schemas[name] if _is_series(key)]
+            told = f"; with one: {', '.join(series)}" if series else ""
+            self.wrong(steps, f"{onset} has no series, so its onset can't be seen{told}")
+        return onset
+
+    def _causes(self, key: str, ids: Iterable[str]) -> tuple[str, ...]:
+        for index, id in enumerate(ids):
+            if id == self.file.runbook:
+                self.wrong((key, index), f"a runbook can't name itself in `{key}:`")
+        return tuple(ids)
+
+    def _says(self, inputs: tuple[str, ...]) -> Says | None:
+        node = self.node.get("says")
+        if not isinstance(node, Scalar):
+            return None
+        says, findings = compile_says(node, self.vocabulary, inputs)
+        self.findings.extend(findings)
+        return says
+
+
+_NOTHING = Fact(Kind.NUMBER)
+
+
+def _is_series(key: str) -> bool:
+    return key.endswith("_series") and not key.endswith("_usual_series")

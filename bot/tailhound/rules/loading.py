@@ -1,0 +1,152 @@
+"""Many files at once: every finding of every file, and what only shows across them."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from tailhound.errors import Finding, RunbookErrors
+from tailhound.rules.causes import CAUSES
+from tailhound.rules.compiling import Collectors, compile_runbook
+from tailhound.rules.condition.typed import meant
+from tailhound.rules.places import follow
+from tailhound.rules.runbook import Runbook
+from tailhound.rules.yaml_evidence import Allows
+from tailhound.settings import Profile
+
+Sources = Mapping[str, str | bytes]
+"""The text (or bytes) of each file by its name."""
+
+
+def compile_files(
+    sources: Sources, collectors: Collectors, allow: Allows
+) -> tuple[tuple[Runbook, ...], tuple[Finding, ...]]:
+    """The runbooks of the files that are right, and all findings over all files, in file order."""
+    runbooks: list[Runbook] = []
+    findings: list[Finding] = []
+    for path, source in sources.items():
+        runbook, found = compile_runbook(path, source, collectors, allow)
+        findings.extend(found)
+        if runbook is not None:
+            runbooks.append(runbook)
+    findings.extend(_across(runbooks))
+    return tuple(runbooks), tuple(findings)
+
+
+def load_runbooks(sources: Sources, collectors: Collectors, allow: Allows) -> tuple[Runbook, ...]:
+    """All runbooks; RunbookErrors with everything that is wrong in any of the files."""
+    runbooks, findings = compile_files(sources, collectors, allow)
+    if findings:
+        raise RunbookErrors(findings)
+    return runbooks
+
+
+def _across(runbooks: Iterable[Runbook]) -> Iterable[Finding]:
+    """One id, one file; `leads_to` and `explained_by` name causes that exist."""
+    first: dict[str, Runbook] = {}
+    for runbook in runbooks:
+        if earlier := first.get(runbook.id):
+            place = follow(runbook.root, ("runbook",)).place
+            yield place.finding(f"{runbook.id!r} is already the id of {earlier.path}")
+        first.setdefault(runbook.id, runbook)
+    known = (*CAUSES, *first)
+    for runbook in first.values():
+        for key, ids in (("leads_to", runbook.leads_to), ("explained_by", runbook.explained_by)):
+            for index, id in enumerate(ids):
+                if id not in known:
+                    place = follow(runbook.root, (key, index)).place
+                    yield place.finding(f"no cause named {id!r}{meant(id, known)}")
+
+
+@dataclass(frozen=True, slots=False, kw_only=True)
+class Compiled:
+    """Everything that decides verdicts and texts: runbooks, profiles, templates. Kept by its sha.
+
+    The runbooks are kept in the order of their ids. `slo` are the configured objectives, before any
+    profile. `templates` are texts by name.
+    """
+
+    runbooks: tuple[Runbook, ...]
+    profiles: tuple[Profile, ...] = ()
+    slo: Mapping[str, float] = field(default_factory=dict)
+    templates: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        in_order = tuple(sorted(self.runbooks, key=lambda runbook: runbook.id))
+        object.__setattr__(self, "runbooks", in_order)
+        findings = tuple(_profile_findings(self.runbooks, self.profiles))
+        if findings:
+            raise RunbookErrors(findings)
+
+    @cached_property
+    def sha(self) -> str:
+        """The sha256 of all texts and numbers; equal sets have equal ones."""
+        return sha256(self.to_json().encode("utf-8", "surrogatepass")).hexdigest()
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Runbook]:
+        """The runbooks by id."""
+        return {runbook.id: runbook for runbook in self.runbooks}
+
+    def to_json(self) -> str:
+        """The texts that it was compiled from, in canonical JSON."""
+        told: dict[str, Any] = {
+            "runbooks": {runbook.path: runbook.source for runbook in self.runbooks},
+            "profiles": [profile.model_dump(mode="json") for profile in self.profiles],
+            "slo": dict(self.slo),
+            "templates": dict(self.templates),
+        }
+        return json.dumps(told, sort_keys=True, separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str, collectors: Collectors, allow: Allows) -> "Compiled":
+        """Compile it again; RunbookErrors when today's collectors or allow-list don't fit."""
+        told = json.loads(text)
+        return Compiled(
+            runbooks=load_runbooks(told["runbooks"], collectors, allow),
+            profiles=tuple(Profile.model_validate(profile) for profile in told["profiles"]),
+            slo=told["slo"],
+            templates=told["templates"],
+        )
+
+    def site(self, labels: Mapping[str, str]) -> "Site":
+        """What the profiles that match these labels change; a later one wins."""
+        thresholds: dict[str, dict[str, float]] = {}
+        slo, prefix = dict(self.slo), ""
+        for profile in self.profiles:
+            if all(labels.get(label) == value for label, value in profile.match.items()):
+                for id, values in profile.thresholds.items():
+                    thresholds.setdefault(id, {}).update(values)
+                slo.update(profile.slo)
+                prefix = profile.metric_prefix or prefix
+        return Site(thresholds=thresholds, slo=slo, metric_prefix=prefix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What is special where an incident is: thresholds by runbook id, objectives, metric prefix."""
+
+    thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    slo: Mapping[str, float] = field(default_factory=dict)
+    metric_prefix: str = ""
+
+
+def _profile_findings(
+    runbooks: tuple[Runbook, ...], profiles: tuple[Profile, ...]
+) -> Iterable[Finding]:
+    by_id = {runbook.id: runbook for runbook in runbooks}
+    for index, profile in enumerate(profiles):
+        for id, values in profile.thresholds.items():
+            where = f"profiles.{index}.thresholds.{id}"
+            runbook = by_id.get(id)
+            if runbook is None:
+                message = f"{where}: no runbook named {id!r}{meant(id, by_id)}"
+                yield Finding("configuration", 1, 1, message)
+                continue
+            for name in values:
+                if name not in runbook.thresholds:
+                    known = meant(name, runbook.thresholds)
+                    message = f"{where}.{name}: no threshold named {name!r}{known}"
+                    yield Finding("configuration", 1, 1, message)

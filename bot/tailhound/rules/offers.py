@@ -1,0 +1,78 @@
+"""Which mitigations this incident gets: offered, or the reason why not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tailhound.model import Offer, Part, Verdict
+from tailhound.rules import words
+from tailhound.rules.expression import Facts
+from tailhound.rules.judge import Judged, answered
+from tailhound.rules.runbook import Mitigation, Runbook
+from tailhound.truth import Truth
+
+ONE_CLICK = "one-click"
+SUGGESTED = "suggested"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What guards look at: the facts, the thresholds in force, the mode of the site."""
+
+    facts: Facts
+    thresholds: Mapping[str, float]
+    mode: str = "observe"
+
+
+def offers(runbook: Runbook, judged: Judged, known: Known) -> tuple[Offer, ...]:
+    """All mitigations of a runbook, best first.
+
+    Nothing is offered unless the cause is confirmed and every guard holds. Where nothing may be
+    changed (mode observe or shadow, a draft), a one-click mitigation with steps is suggested, one
+    without steps is not offered.
+    """
+    return tuple(_offer(runbook, mitigation, judged, known) for mitigation in runbook.mitigations)
+
+
+def _offer(runbook: Runbook, mitigation: Mitigation, judged: Judged, known: Known) -> Offer:
+    mode, why_not = mitigation.mode, None
+    if judged.verdict is not Verdict.CONFIRMED:
+        why_not = "the cause is not confirmed"
+    elif why := _guarded(mitigation, known):
+        why_not = why
+    elif mode == ONE_CLICK and (held := _held(runbook, known.mode)):
+        mode = SUGGESTED if mitigation.steps else mode
+        why_not = None if mitigation.steps else held
+    return Offer(
+        id=mitigation.id,
+        title=mitigation.title,
+        mode=mode,
+        offered=why_not is None,
+        why_not=why_not,
+        risk=mitigation.risk,
+        helps=mitigation.helps,
+        ttft=mitigation.ttft,
+        cost=mitigation.cost,
+        complexity=mitigation.complexity,
+        when=mitigation.when,
+        steps=mitigation.steps,
+    )
+
+
+def _held(runbook: Runbook, mode: str) -> str:
+    """Why nothing may be changed with one click, "" when it may."""
+    if not runbook.active:
+        return "the runbook is a draft: it changes nothing"
+    if mode != ONE_CLICK:
+        return f"mode {mode}: it changes nothing"
+    return ""
+
+
+def _guarded(mitigation: Mitigation, known: Known) -> str:
+    """The first guard that does not hold, with what it saw; "" when all hold."""
+    for guard in mitigation.guard:
+        check = answered(guard, Part.CONFIRM, known.facts, known.thresholds)
+        if check.truth is not Truth.TRUE:
+            word = "is unknown" if check.truth is Truth.UNKNOWN else "does not hold"
+            seen = words.values(check)
+            return f"“{check.claim}” {word}" + (f": {seen}" if seen else "")
+    return ""

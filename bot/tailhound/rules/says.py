@@ -1,0 +1,246 @@
+"""The paragraph of a confirmed cause: Jinja, cut down to values, filters, `if` and one flat `for`.
+
+Templates come from runbook files. What they are filled with (facts, inputs) are values and never
+templates; a value that nobody measured is written "not measured".
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+from jinja2.environment import Template
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from tailhound.errors import Finding
+from tailhound.model import wording
+from tailhound.model.facts import Fact, Kind, Schema
+from tailhound.rules.condition.terms import CLEAN, Facts, clean_number, clean_set
+from tailhound.rules.condition.typed import Vocabulary, meant
+from tailhound.rules.places import Scalar
+
+MAX_RENDERED = 1500
+_BLANKS = re.compile(r"[ \n]+")
+_BAD = {code: " " for code in (*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029)}
+_BAD |= {code: None for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0xFEFF)}
+_BAD |= {ord("`"): "'"}
+
+
+def _text(value: Any) -> str:
+    """Any value as harmless text on one line, at most 60 characters."""
+    if isinstance(value, tuple | list):
+        shown = ", ".join(_text(item) for item in value[:5])
+        return f"{shown} + {len(value) - 5} more" if len(value) > 5 else shown
+    if isinstance(value, bool):
+        return wording.fact(value)
+    number = clean_number(value)
+    if number is not None:
+        return wording.count(number)
+    if not isinstance(value, str):
+        return wording.NOT_MEASURED
+    return wording.cut(value.translate(_BAD))
+
+
+def _finalize(value: Any) -> Any:
+    return value if isinstance(value, _Written) else _text(value)
+
+
+class _Written(str):
+    """Text that a filter made: already in words."""
+
+    __slots__ = ()
+
+
+def _in(unit: str) -> Callable[[Any], str]:
+    def written(value: Any) -> str:
+        number = clean_number(value)
+        return _Written(wording.NOT_MEASURED if number is None else wording.number(number, unit))
+
+    return written
+
+
+def _times(value: Any) -> str:
+    """`6.0 times`, to stand in a sentence: "takes 6.0 times its usual time"."""
+    number = clean_number(value)
+    if number is None:
+        return _Written(wording.NOT_MEASURED)
+    text = f"{number:.1f}" if abs(number) < 9.95 else wording.count(round(number))
+    return _Written(f"{text}{wording.NBSP}times")
+
+
+def _milliseconds(value: Any) -> str:
+    number = clean_number(value)
+    return _in("seconds")(None if number is None else number / 1000)
+
+
+FILTERS: Mapping[str, Callable[[Any], str]] = {
+    "percent": _in("ratio"),
+    "seconds": _in("seconds"),
+    "duration": _in("seconds"),
+    "ms": _milliseconds,
+    "times": _times,
+    "cores": _in("cores"),
+    "count": _in("count"),
+    "bytes": _in("bytes"),
+    "hours": _in("hours"),
+    "tokens": _in("tokens"),
+    "celsius": _in("celsius"),
+    "per_second": _in("per_second"),
+}
+"""What carries the unit of a value."""
+
+_ALLOWED = (
+    nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Getattr, nodes.Filter,
+    nodes.Const, nodes.CondExpr, nodes.If, nodes.For, nodes.And, nodes.Or, nodes.Not,
+)  # fmt: skip
+
+
+def _environment() -> ImmutableSandboxedEnvironment:
+    made = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, finalize=_finalize, autoescape=False, keep_trailing_newline=False
+    )
+    made.filters.clear()
+    made.filters.update(FILTERS)
+    made.globals.clear()
+    made.tests.clear()
+    return made
+
+
+_ENVIRONMENT = _environment()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Says:
+    """One checked paragraph."""
+
+    text: str
+    _template: Template
+    _evidence: Mapping[str, Schema]
+    _inputs: tuple[str, ...]
+
+    def render(self, inputs: Mapping[str, Any], facts: Facts) -> str:
+        """The paragraph on one line, at most 1,500 characters."""
+        values: dict[str, Any] = {name: inputs.get(name) for name in self._inputs}
+        for name, schema in self._evidence.items():
+            values[name] = _namespace(schema, facts.get(name))
+        text = " ".join(_BLANKS.split(self._template.render(values))).strip()
+        return wording.cut(text, MAX_RENDERED)
+
+
+def _namespace(schema: Schema, found: Any) -> SimpleNamespace:
+    """The declared fields and no others; what is not there is None."""
+    known = found if isinstance(found, Mapping) else {}
+    return SimpleNamespace(**{name: _value(told, known.get(name)) for name, told in schema.items()})
+
+
+def _value(told: Fact, value: Any) -> Any:
+    if told.kind is not Kind.SET:
+        return CLEAN[told.kind](value) if told.kind in CLEAN else None
+    return [_namespace(told.fields, record) for record in clean_set(value) or ()]
+
+
+def compile_says(
+    source: Scalar, vocabulary: Vocabulary, inputs: tuple[str, ...]
+) -> tuple[Says | None, tuple[Finding, ...]]:
+    """The checked template, or what is wrong with it."""
+    try:
+        tree = _ENVIRONMENT.parse(source.text)
+        mistakes = list(_mistakes(tree, _Reader(vocabulary, inputs)))
+        if not mistakes:
+            template = _ENVIRONMENT.from_string(source.text)
+    except (TemplateSyntaxError, RecursionError) as error:
+        mistakes = [f"not a template: {str(error)[:200]}"]
+    if mistakes:
+        return None, tuple(
+            source.place.finding(f"says: {text}") for text in dict.fromkeys(mistakes)
+        )
+    return Says(source.text, template, vocabulary.evidence, inputs), ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """What the template may name."""
+
+    vocabulary: Vocabulary
+    inputs: tuple[str, ...]
+    loops: Mapping[str, Schema] | None = None
+
+    def name(self, name: str) -> str:
+        """What is wrong with a name, "" when nothing is."""
+        loops = self.loops or {}
+        if name in self.inputs:
+            return ""
+        if name in loops or name in self.vocabulary.evidence:
+            return f"`{name}` alone says nothing; write `{name}.<fact>`"
+        return f"no evidence or input named {name!r}{meant(name, self.options)}"
+
+    @property
+    def options(self) -> list[str]:
+        """All names."""
+        return [*self.vocabulary.evidence, *self.inputs, *(self.loops or {})]
+
+    def fact(self, owner: str, name: str) -> tuple[str, Kind | None]:
+        """What is wrong with `owner.name`, and its kind."""
+        if owner in self.vocabulary.broken:
+            return "", None
+        schema = (self.loops or {}).get(owner) or self.vocabulary.evidence.get(owner)
+        if schema is None:
+            return f"no evidence named {owner!r}{meant(owner, self.options)}", None
+        if name not in schema:
+            return f"no field on {owner} named {name!r}{meant(name, schema)}", None
+        return "", schema[name].kind
+
+
+def _mistakes(node: nodes.Node, reader: _Reader) -> Iterator[str]:
+    if not isinstance(node, _ALLOWED):
+        yield f"{type(node).__name__.lower()} is not allowed in a paragraph"
+    elif isinstance(node, nodes.For):
+        yield from _loop(node, reader)
+    elif isinstance(node, nodes.Getattr):
+        yield from _getattr(node, reader, Kind.SET)
+    elif isinstance(node, nodes.Name):
+        if wrong := reader.name(node.name):
+            yield wrong
+    elif isinstance(node, nodes.Filter):
+        yield from _filter(node, reader)
+    else:
+        for child in node.iter_child_nodes():
+            yield from _mistakes(child, reader)
+
+
+def _filter(node: nodes.Filter, reader: _Reader) -> Iterator[str]:
+    if node.name not in FILTERS:
+        yield f"no filter named {node.name!r}{meant(node.name, FILTERS)}"
+    elif node.node is None or node.args or node.kwargs or node.dyn_args or node.dyn_kwargs:
+        yield f"the filter {node.name!r} takes nothing but the value before it"
+    else:
+        yield from _mistakes(node.node, reader)
+
+
+def _getattr(node: nodes.Getattr, reader: _Reader, refused: Kind) -> Iterator[str]:
+    if not isinstance(node.node, nodes.Name):
+        yield "a fact is written `evidence.fact`, with one dot"
+        return
+    wrong, kind = reader.fact(node.node.name, node.attr)
+    if wrong:
+        yield wrong
+    elif kind in (refused, Kind.SERIES):
+        yield f"`{node.node.name}.{node.attr}` is a {kind.value}" if kind else ""
+
+
+def _loop(node: nodes.For, reader: _Reader) -> Iterator[str]:
+    target, over = node.target, node.iter
+    simple = not (node.test or node.recursive) and reader.loops is None
+    if not (simple and isinstance(target, nodes.Name) and isinstance(over, nodes.Getattr)):
+        yield "a loop is `{% for p in evidence.set %}..{% endfor %}`, and not inside another"
+        return
+    owner = over.node.name if isinstance(over.node, nodes.Name) else ""
+    declared = reader.vocabulary.evidence.get(owner, {}).get(over.attr)
+    if declared is None or declared.kind is not Kind.SET:
+        yield f"`{owner}.{over.attr}` is no set"
+        return
+    inner = _Reader(reader.vocabulary, reader.inputs, {target.name: declared.fields})
+    for child in (*node.body, *node.else_):
+        yield from _mistakes(child, inner)
