@@ -1,0 +1,115 @@
+"""`tailhound`: the commands. The module of a command is imported when it runs, to start fast.
+
+Exit codes: 0 done (a diagnosis was printed, all-unknown included), 1 findings, 2 usage or
+configuration, 3 no backend at all answered.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tailhound import __version__
+from tailhound.errors import SettingsError, StoreUnavailable
+
+DONE, FINDINGS, USAGE, NO_BACKEND = 0, 1, 2, 3
+
+_MODULES = {
+    "diagnose": "diagnose",
+    "serve": "serve",
+    "demo": "demo",
+    "check": "check",
+    "test": "check",
+    "incidents": "incidents",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help()
+        return USAGE
+    try:
+        return _run(args)
+    except (SettingsError, StoreUnavailable) as error:
+        sys.stderr.write(f"{error}\n")
+        return USAGE
+    except BrokenPipeError:
+        sys.stderr.close()
+        return DONE
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Dispatch: the module of the command is imported only now."""
+    if args.command == "version":
+        sys.stdout.write(f"tailhound {__version__}\n")
+        return DONE
+    module = importlib.import_module(f"tailhound.cli.{_MODULES[args.command]}")
+    code: int = module.run(args)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tailhound",
+        description="Finds out why the tail latency of a model-serving system has grown.",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_diagnose(commands)
+    _add_serving(commands)
+    _add_runbooks(commands)
+    incidents = commands.add_parser("incidents", help="list incidents, or show one")
+    incidents.add_argument("id", nargs="?", help="the incident's id, such as 7F3K")
+    _config(incidents)
+    incidents.add_argument("--format", choices=("text", "json", "md"), default="text")
+    incidents.add_argument("--limit", type=int, default=20)
+    commands.add_parser("version", help="print the version")
+    return parser
+
+
+def _add_diagnose(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    diagnose = commands.add_parser(
+        "diagnose", help="diagnose one alert, or a whole Alertmanager body, and print it"
+    )
+    what = diagnose.add_mutually_exclusive_group(required=True)
+    what.add_argument("--alert", metavar="FILE|-", help="one alert or an Alertmanager v4 body")
+    what.add_argument("--runbook", metavar="ID", help="run one runbook, with --input")
+    diagnose.add_argument(
+        "--input", action="append", default=[], metavar="NAME=VALUE", help="with --runbook"
+    )
+    _config(diagnose)
+    diagnose.add_argument("--format", choices=("text", "json", "md"), default="text")
+    diagnose.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    diagnose.add_argument("--replay", type=Path, metavar="RECORDING", help="ask a recording only")
+    diagnose.add_argument("--record", type=Path, metavar="FILE", help="keep what was asked")
+
+
+def _add_serving(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    serve = commands.add_parser("serve", help="receive alerts, post diagnoses, show pages")
+    _config(serve)
+    demo = commands.add_parser("demo", help="show the whole loop on a recorded incident")
+    demo.add_argument("--port", type=int, default=0, help="0 = any free port")
+    demo.add_argument("--once", action="store_true", help="stop when the diagnosis stands")
+
+
+def _add_runbooks(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    check = commands.add_parser("check", help="load, lint and self-test runbooks")
+    test = commands.add_parser("test", help="run the tests that runbooks carry")
+    for command in (check, test):
+        command.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+        _config(command)
+    check.add_argument("--format", choices=("text", "json", "github"), default="text")
+    check.add_argument("--mutate", action="store_true", help="also: is each threshold tested?")
+
+
+def _config(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--config", type=Path, metavar="FILE", help="the configuration file")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

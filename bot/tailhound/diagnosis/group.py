@@ -59,7 +59,7 @@ def subject_of(alert: Alert, group: AlertGroup, settings: Incidents) -> Subject:
 def key_of(subject: Subject, group: AlertGroup) -> str:
     """The incident's key: cluster, namespace and workload, else Alertmanager's group key."""
     if subject.workload:
-        return _key("workload", subject.cluster, subject.namespace, subject.workload)
+        return workload_key(subject.cluster, subject.namespace, subject.workload)
     return _key("group", subject.cluster, group.group_key)
 
 
@@ -93,3 +93,8 @@ def _key(*parts: str) -> str:
         return readable
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     return f"{parts[0]}:sha256:{digest}"
+
+
+def workload_key(cluster: str, namespace: str, workload: str) -> str:
+    """The key of an incident about this workload; "" when it has no name."""
+    return _key("workload", cluster, namespace, workload) if workload else ""

@@ -37,7 +37,6 @@ def rank(
 ) -> Ranked:
     """Acquit, chain and rank. `explained_by` holds, per runbook, who acquits it when confirmed."""
     judged = _acquitted(_in_time(causes, symptom), explained_by)
-    judged = tuple(_capped(cause, symptom) for cause in judged)
     confirmed = [cause for cause in judged if cause.verdict is Verdict.CONFIRMED]
     candidates = _candidates(confirmed, symptom)
     chains = _chains(candidates)
@@ -59,11 +58,6 @@ def rank(
         confidence=sure,
         outlook=Outlook.TWO_FIT if two else Outlook.CAUSE_FOUND,
     )
-
-
-def lower(a: Confidence, b: Confidence) -> Confidence:
-    """The less certain of two."""
-    return min(a, b, key=_SURE.index)
 
 
 def _in_time(causes: Sequence[Cause], symptom: Symptom | None) -> tuple[Cause, ...]:
@@ -103,16 +97,6 @@ def _acquitted(
         else:
             result.append(cause)
     return tuple(result)
-
-
-def _capped(cause: Cause, symptom: Symptom | None) -> Cause:
-    """Without a symptom nothing is certain."""
-    if cause.confidence is None or symptom is not None:
-        return cause
-    sure = lower(cause.confidence, Confidence.MEDIUM)
-    if sure is cause.confidence:
-        return cause
-    return replace(cause, confidence=sure, confidence_because="no symptom was measured")
 
 
 def _candidates(confirmed: Sequence[Cause], symptom: Symptom | None) -> list[Cause]:

@@ -1,0 +1,7 @@
+"""`python -m tailhound`."""
+
+import sys
+
+from tailhound.cli import main
+
+sys.exit(main())

@@ -1,0 +1,87 @@
+"""The composition root: the only place that names concrete classes, and what `diagnose` needs."""
+
+import importlib.metadata
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tailhound.durable.investigation import Investigator
+from tailhound.errors import RunbookErrors, SettingsError
+from tailhound.flow import Collector, Transport
+from tailhound.requests.argv import SHIPPED, AllowList
+from tailhound.rules.loading import Compiled, load_runbooks
+from tailhound.settings import Settings
+from tailhound.shipped import shipped
+
+COLLECTORS = "tailhound.collectors"
+"""The entry-point group in which a third party registers collectors."""
+
+
+def collectors() -> Mapping[str, Collector[Any, Any]]:
+    """All registered collectors by name; SettingsError when two share a name."""
+    found: dict[str, Collector[Any, Any]] = {}
+    for entry in importlib.metadata.entry_points(group=COLLECTORS):
+        for collector in entry.load():
+            if collector.name in found:
+                raise SettingsError(f"two collectors are named {collector.name!r} ({entry.value})")
+            found[collector.name] = collector
+    return found
+
+
+def allow_list(settings: Settings) -> AllowList:
+    """Which commands may run on hosts here."""
+    return SHIPPED if settings.ssh.allow is None else AllowList.of(settings.ssh.allow)
+
+
+def runbook_files(settings: Settings) -> dict[str, str | bytes]:
+    """The runbook files of all configured folders, by path; "shipped" is the shipped folder."""
+    files: dict[str, str | bytes] = {}
+    for name in settings.runbooks:
+        folder = shipped("runbooks") if name == "shipped" else Path(name)
+        if not folder.is_dir():
+            raise SettingsError(f"runbooks: {folder}: no such folder")
+        for path in sorted(folder.glob("*.yaml")):
+            files[f"{name}/{path.name}"] = path.read_bytes()
+    return files
+
+
+def templates() -> dict[str, str]:
+    """All shipped templates by name."""
+    folder = shipped("templates")
+    return {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*.j2"))
+    }
+
+
+def compiled(settings: Settings) -> Compiled:
+    """Everything that decides verdicts and texts; SettingsError lists all that is wrong."""
+    try:
+        return Compiled(
+            runbooks=load_runbooks(runbook_files(settings), collectors(), allow_list(settings)),
+            profiles=settings.profiles,
+            slo=settings.slo,
+            templates=templates(),
+        )
+    except RunbookErrors as error:
+        raise SettingsError(str(error)) from error
+
+
+def transports(settings: Settings) -> tuple[Transport, ...]:
+    """A transport for each backend that is configured."""
+    made: list[Transport] = []
+    if settings.prometheus.url:
+        from tailhound.transports.prometheus import PrometheusTransport  # noqa: PLC0415
+
+        made.append(PrometheusTransport(settings.prometheus))
+    if settings.kubernetes.configured:
+        from tailhound.transports.kubernetes import KubernetesTransport  # noqa: PLC0415
+
+        made.append(KubernetesTransport(settings.kubernetes))
+    if settings.ssh.key is not None:
+        from tailhound.transports.ssh import SshTransport  # noqa: PLC0415
+
+        made.append(SshTransport(settings.ssh))
+    return tuple(made)

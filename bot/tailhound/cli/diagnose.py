@@ -1,0 +1,137 @@
+"""`tailhound diagnose`: alerts in, diagnoses out, no database."""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from rich.console import Console
+from rich.text import Text
+
+from tailhound import app
+from tailhound.cli import alerts
+from tailhound.cli.text import markdown, terminal
+from tailhound.diagnosis.report import as_json
+from tailhound.durable.offline import Terms, investigate
+from tailhound.errors import RunbookErrors, SettingsError
+from tailhound.model import EvidenceStatus, Incident, Progress
+from tailhound.settings import Settings, load
+
+DONE, USAGE, NO_BACKEND = 0, 2, 3
+_ANSWERED = (EvidenceStatus.COLLECTED, EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
+_COLOURS = {
+    "CONFIRMED": "bold red",
+    "TWO CAUSES FIT": "bold red",
+    "NO CAUSE CONFIRMED": "bold yellow",
+    "CANNOT SEE": "bold magenta",
+    "RULED OUT": "green",
+    "UNKNOWN": "yellow",
+    "COULD NOT CHECK": "magenta",
+}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Diagnose what was given and print it."""
+    settings = load(args.config)
+    now = app.recorded_at(args.replay) if args.replay else datetime.now(UTC)
+    group = (
+        alerts.by_hand(args.runbook, args.input, now)
+        if args.runbook
+        else alerts.group_of(alerts.read_body(args.alert), args.alert)
+    )
+    found, ignored = alerts.incidents_of(group, settings, now)
+    for reason, count in ignored.items():
+        sys.stderr.write(f"{count} not diagnosed: {reason}\n")
+    if not found:
+        raise SettingsError("no alert of it is to be diagnosed")
+    diagnosed = asyncio.run(_all(found, settings, args, now))
+    _print(diagnosed, args, now)
+    return DONE if any(_anyone_answered(incident) for incident in diagnosed) else NO_BACKEND
+
+
+async def _all(
+    found: Sequence[Incident], settings: Settings, args: argparse.Namespace, now: datetime
+) -> list[Incident]:
+    """Each incident in turn, with the same connections."""
+    try:
+        office = app.Office(settings, runbook=args.runbook, replay=args.replay, keep=args.record)
+    except RunbookErrors as error:
+        raise SettingsError(str(error)) from error
+    try:
+        terms = Terms(
+            as_of=now,
+            seconds=settings.deadlines.verdict,
+            on_progress=_progress(sys.stderr.isatty()),
+        )
+        done = [await investigate(office.investigator, incident, terms) for incident in found]
+        office.keep_recording(done)
+        return done
+    finally:
+        office.close()
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+
+
+def _progress(on_terminal: bool) -> Callable[[Progress], None]:
+    """One line that is redrawn on a terminal; elsewhere a line every five seconds."""
+    told = time.monotonic()
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        total = progress.answered + progress.waiting + progress.failed
+        line = f"{progress.answered} of {total} questions answered, {progress.failed} failed"
+        now = time.monotonic()
+        if on_terminal:
+            sys.stderr.write(f"\r\x1b[K{line}")
+            sys.stderr.flush()
+        elif now - told >= 5:
+            told = now
+            sys.stderr.write(f"{line}\n")
+
+    return tell
+
+
+def _print(diagnosed: Sequence[Incident], args: argparse.Namespace, now: datetime) -> None:
+    if args.format == "json":
+        said = [as_json(incident) for incident in diagnosed]
+        text = json.dumps(said[0] if len(said) == 1 else said, indent=2, ensure_ascii=False)
+        sys.stdout.write(f"{text}\n")
+    elif args.format == "md":
+        sys.stdout.write("\n".join(markdown(incident, now) for incident in diagnosed))
+    else:
+        console = _console(args.color)
+        for incident in diagnosed:
+            for line in terminal(incident, now):
+                console.print(_coloured(line), soft_wrap=True)
+
+
+def _console(color: str) -> Console:
+    forced = {"always": True, "never": False}.get(color)
+    plain = forced is False or bool(os.environ.get("NO_COLOR"))
+    return Console(
+        file=sys.stdout,
+        force_terminal=forced,
+        no_color=plain,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def _coloured(line: str) -> Text:
+    """The line; a colour only repeats its first word."""
+    text = Text(line)
+    for word, style in _COLOURS.items():
+        if line.startswith(word):
+            text.stylize(style, 0, len(word))
+            break
+    return text
+
+
+def _anyone_answered(incident: Incident) -> bool:
+    evidence = incident.diagnosis.evidence if incident.diagnosis else ()
+    return any(asked.status in _ANSWERED for item in evidence for asked in item.asked)

@@ -1,0 +1,142 @@
+"""Evidence -> diagnosis: each runbook judges for itself, then all of them are ranked. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tailhound.diagnosis.onset import onset_of
+from tailhound.diagnosis.plan import Facts, Plan, inputs_of
+from tailhound.diagnosis.rank import Ranked, rank
+from tailhound.diagnosis.resolve import Resolved
+from tailhound.diagnosis.symptom import shape_and_load, stages_of, symptom_of
+from tailhound.model import (
+    Cause,
+    Diagnosis,
+    Evidence,
+    EvidenceStatus,
+    Outlook,
+    Symptom,
+    Verdict,
+)
+from tailhound.rules.judge import confidence, judge
+from tailhound.rules.loading import Site
+from tailhound.rules.offers import Known, offers
+from tailhound.rules.runbook import Runbook
+
+_NO_ANSWER = (
+    EvidenceStatus.TIMEOUT,
+    EvidenceStatus.UNREACHABLE,
+    EvidenceStatus.FORBIDDEN,
+    EvidenceStatus.SKIPPED,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """When and how the verdict was reached, for people. `mode` decides about buttons."""
+
+    decided_at: datetime
+    at_deadline: bool
+    took_seconds: float
+    mode: str
+
+
+def values_for(runbook: Runbook, site: Site) -> dict[str, float]:
+    """A runbook's thresholds as they hold here."""
+    return {**runbook.values, **site.thresholds.get(runbook.id, {})}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What is judged: the runbooks with their plan, on what subject, by which site's numbers."""
+
+    runbooks: tuple[Runbook, ...]
+    plan: Plan
+    resolved: Resolved
+    site: Site
+
+
+def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> Diagnosis:
+    """The verdict of every runbook on this evidence, ranked."""
+    symptom = symptom_of(evidence, case.site.slo, case.resolved.usual)
+    causes = [
+        _cause(case, runbook, case.plan.facts_of(runbook, evidence), symptom, when.mode)
+        for runbook in case.runbooks
+    ]
+    ranked = rank(causes, {book.id: book.explained_by for book in case.runbooks}, symptom)
+    shape, load = shape_and_load(evidence, symptom)
+    outlook, blind = _outlook(ranked, evidence)
+    return Diagnosis(
+        outlook=outlook,
+        primary=ranked.primary,
+        chain=ranked.chain,
+        confidence=ranked.confidence,
+        causes=ranked.causes,
+        evidence=tuple(evidence),
+        stages=stages_of(evidence),
+        symptom=symptom,
+        scope=_scope(case.resolved),
+        shape=shape,
+        load=load,
+        blind=blind,
+        decided_at=when.decided_at,
+        at_deadline=when.at_deadline,
+        took_seconds=when.took_seconds,
+    )
+
+
+def _cause(case: Case, runbook: Runbook, facts: Facts, symptom: Symptom | None, mode: str) -> Cause:
+    thresholds = values_for(runbook, case.site)
+    judged = judge(runbook, facts, thresholds)
+    onset = _onset(runbook, facts)
+    sure, why = confidence(
+        runbook,
+        judged,
+        onset_known=onset is not None or runbook.onset is None,
+        symptom=symptom is not None,
+    )
+    confirmed = judged.verdict is Verdict.CONFIRMED
+    known = Known(facts=facts, thresholds=thresholds, mode=mode)
+    inputs = inputs_of(runbook, case.resolved)
+    return Cause(
+        runbook=runbook.id,
+        title=runbook.cause,
+        verdict=judged.verdict,
+        because=judged.because,
+        confidence=sure if confirmed else None,
+        confidence_because=why if confirmed else "",
+        says=runbook.says.render(inputs, facts) if confirmed and runbook.says else "",
+        onset=onset,
+        checks=judged.checks,
+        mitigations=offers(runbook, judged, known),
+        leads_to=runbook.leads_to,
+        evidence=tuple(case.plan.names[runbook.id, name] for name in runbook.evidence),
+        owner=runbook.owner,
+    )
+
+
+def _onset(runbook: Runbook, facts: Facts) -> datetime | None:
+    """When the runbook's mechanism left its usual band."""
+    if runbook.onset is None:
+        return None
+    name, _, fact = runbook.onset.partition(".")
+    found = facts.get(name, {})
+    return onset_of(found.get(f"{fact}_series"), found.get(f"{fact}_usual_series"))
+
+
+def _outlook(ranked: Ranked, evidence: Sequence[Evidence]) -> tuple[Outlook, str]:
+    """BLIND when nothing is confirmed and Prometheus, which most causes need, gave no answer."""
+    if ranked.outlook is not Outlook.NONE_CONFIRMED:
+        return ranked.outlook, ""
+    asked = [one for item in evidence for one in item.asked if one.backend == "prometheus"]
+    if asked and all(one.status in _NO_ANSWER for one in asked):
+        return Outlook.BLIND, "Prometheus"
+    return Outlook.NONE_CONFIRMED, ""
+
+
+def _scope(resolved: Resolved) -> str:
+    if resolved.pods_count == 0:
+        return ""
+    if resolved.pods_count > len(resolved.pods):
+        return f"{len(resolved.pods)} of {resolved.pods_count:,} pods looked at"
+    return "1 pod" if resolved.pods_count == 1 else f"{resolved.pods_count} pods"

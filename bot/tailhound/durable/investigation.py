@@ -1,0 +1,243 @@
+"""One investigation, a wave at a time: resolve, collect, deepen, decide. No database, no engine.
+
+`tailhound diagnose` runs it on a plain event loop; the workflow runs each wave as a durable step,
+so what a wave returns is plain JSON.
+"""
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, values_for
+from tailhound.diagnosis.group import workload_key
+from tailhound.diagnosis.plan import Plan, Planned, plan
+from tailhound.diagnosis.resolve import Resolved, resolve
+from tailhound.diagnosis.symptom import LATENCY
+from tailhound.durable.answers import shown
+from tailhound.durable.gather import Ask, Memo, gather
+from tailhound.durable.gather import Record as Hearing
+from tailhound.durable.investigating import OnProgress, Plain, Record
+from tailhound.flow import Collector, Reading, Request, Transport, Turn
+from tailhound.model import Diagnosis, Evidence, Incident, Missing
+from tailhound.rules.loading import Compiled, Site
+from tailhound.settings import Settings
+from tailhound.store.codec import evidence_from_plain, evidence_to_plain
+from tailhound.store.incidents import RawOutput
+
+_RESOLVED = TypeAdapter(Resolved)
+MEMOS_AT_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the evidence of a resolution shows: how many pods, and how they were found."""
+
+    pods_count: int | None = None
+    found_by: str | None = None
+
+
+class _Resolving:
+    """The resolution as a collector, so that its questions are asked and shown like any other."""
+
+    name = "tailhound.subject"
+    params = Resolved
+    facts = Found
+
+    def __init__(self, incident: Incident, start: Resolved) -> None:
+        self.resolved = start
+        self._incident = incident
+
+    def collect(self, params: Resolved) -> Reading[Found]:
+        """Find the subject; the result also stays in `resolved`."""
+        first = self._incident.firing or self._incident.alerts
+        labels = first[0].labels if first else {}
+        self.resolved = dataclasses.replace(
+            self.resolved,
+            labels=dict(labels),
+            cluster=self._incident.subject.cluster,
+            namespace=self._incident.subject.namespace,
+            workload=self._incident.subject.workload,
+            pod=self._incident.subject.pod,
+        )
+        self.resolved = yield from resolve(self._incident.subject, labels, params)
+        return Found(self.resolved.pods_count or None, self.resolved.found_by or None)
+
+
+class Investigator:
+    """Asks and judges for one compiled set of runbooks."""
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        collectors: Mapping[str, Collector[Any, Any]],
+        transports: Sequence[Transport],
+        settings: Settings,
+    ) -> None:
+        self._compiled = compiled
+        self._runbooks = compiled.runbooks
+        self._latency = collectors.get(LATENCY)
+        self._transports = tuple(transports)
+        self._settings = settings
+        self._memos: OrderedDict[tuple[str, int], Memo] = OrderedDict()
+
+    async def resolve(self, incident: Incident, turn: Turn) -> Plain:
+        """Which pods, nodes and workload the incident is about, and what was asked to know it."""
+        site = self._site(incident, Resolved())
+        start = Resolved(metric_prefix=site.metric_prefix, usual=_usual(incident, turn.as_of))
+        collector = _Resolving(incident, start)
+        ask = Ask("subject", collector, start)
+        found = await gather([ask], self._transports, turn, memo=self._memo(incident))
+        resolved = collector.resolved
+        return {
+            "resolved": _RESOLVED.dump_python(resolved, mode="json"),
+            "evidence": evidence_to_plain(found),
+            "key": workload_key(resolved.cluster, resolved.namespace, resolved.workload),
+        }
+
+    async def collect(
+        self,
+        incident: Incident,
+        resolved: Plain,
+        turn: Turn,
+        on_progress: OnProgress,
+        *,
+        record: Record,
+    ) -> Plain:
+        """Ask all first questions at once."""
+        wanted = self._plan(resolved).first
+        heard = _raw(record, incident, turn)
+        found = await self._ask(wanted, incident, turn, heard, on_progress)
+        return {"evidence": evidence_to_plain(found)}
+
+    async def deepen(
+        self, incident: Incident, resolved: Plain, collected: Plain, turn: Turn, *, record: Record
+    ) -> Plain:
+        """Ask the conditional questions; only the new evidence comes back."""
+        made = self._plan(resolved)
+        evidence = evidence_from_plain(collected["evidence"])
+        site = self._site(incident, _inputs(resolved))
+        facts = {book.id: made.facts_of(book, evidence) for book in self._runbooks}
+        values = {book.id: values_for(book, site) for book in self._runbooks}
+        heard = _raw(record, incident, turn)
+        found = await self._ask(made.second(facts, values), incident, turn, heard)
+        return {"evidence": evidence_to_plain(found)}
+
+    async def again(
+        self,
+        incident: Incident,
+        resolved: Plain,
+        names: Sequence[str],
+        turn: Turn,
+        *,
+        record: Record,
+    ) -> Plain:
+        """Ask these questions, by the names of their evidence, once more."""
+        wanted = [item for item in self._plan(resolved).evidence if item.name in names]
+        self._memos.pop((incident.id, incident.n), None)
+        found = await self._ask(wanted, incident, turn, _raw(record, incident, turn))
+        return {"evidence": evidence_to_plain(found)}
+
+    def decide(  # noqa: PLR0913 - what the workflow hands over, all by name
+        self,
+        incident: Incident,
+        resolved: Plain,
+        evidence: Sequence[Evidence],
+        *,
+        decided_at: datetime,
+        at_deadline: bool,
+        took_seconds: float,
+    ) -> Diagnosis:
+        """The verdict on what is there; pure."""
+        self._memos.pop((incident.id, incident.n), None)
+        inputs = _inputs(resolved)
+        site = self._site(incident, inputs)
+        subject = evidence_from_plain(resolved.get("evidence", []))
+        known = {item.name for item in evidence}
+        return diagnose(
+            Case(runbooks=self._runbooks, plan=self._plan(resolved), resolved=inputs, site=site),
+            (*(item for item in subject if item.name not in known), *evidence),
+            Circumstances(
+                decided_at=decided_at,
+                at_deadline=at_deadline,
+                took_seconds=took_seconds,
+                mode=self._settings.mode,
+            ),
+        )
+
+    async def _ask(
+        self,
+        wanted: Sequence[Planned],
+        incident: Incident,
+        turn: Turn,
+        heard: Hearing,
+        on_progress: OnProgress | None = None,
+    ) -> tuple[Evidence, ...]:
+        asks = [Ask(item.name, item.collector, item.params) for item in wanted if not item.why_not]
+        found = await gather(
+            asks,
+            self._transports,
+            turn,
+            on_progress=on_progress,
+            record=heard,
+            memo=self._memo(incident),
+        )
+        return (*found, *(item.unasked for item in wanted if item.why_not))
+
+    def _plan(self, resolved: Plain) -> Plan:
+        return plan(self._runbooks, _inputs(resolved), self._latency)
+
+    def _site(self, incident: Incident, resolved: Resolved) -> Site:
+        subject = incident.subject
+        labels = {
+            **(incident.alerts[0].labels if incident.alerts else {}),
+            "cluster": subject.cluster,
+            "namespace": resolved.namespace or subject.namespace,
+            "workload": resolved.workload or subject.workload,
+        }
+        return self._compiled.site(labels)
+
+    def _memo(self, incident: Incident) -> Memo:
+        """The answers of this investigation, shared by its waves while the process lives."""
+        key = (incident.id, incident.n)
+        self._memos[key] = memo = self._memos.pop(key, None) or Memo()
+        while len(self._memos) > MEMOS_AT_MOST:
+            self._memos.popitem(last=False)
+        return memo
+
+
+def _raw(record: Record, incident: Incident, turn: Turn) -> Hearing:
+    """Passes each answer on as raw output, to be kept."""
+
+    def heard(request: Request[Any], reply: Any, _seconds: float) -> None:
+        if not isinstance(reply, Missing):
+            record(
+                RawOutput(
+                    question=request.shown,
+                    backend=request.backend,
+                    text=shown(reply),
+                    asked_at=turn.as_of,
+                    n=incident.n,
+                )
+            )
+
+    return heard
+
+
+def _inputs(resolved: Plain) -> Resolved:
+    return _RESOLVED.validate_python(resolved["resolved"])
+
+
+def _usual(incident: Incident, as_of: datetime) -> tuple[float, ...]:
+    """The usual moments that no earlier episode of this incident overlaps."""
+    ended = incident.previous_resolved_at
+    began = incident.since
+    return tuple(
+        ago
+        for ago in Resolved().usual
+        if ended is None or not began.timestamp() <= as_of.timestamp() - ago <= ended.timestamp()
+    )

@@ -1,0 +1,55 @@
+"""A whole investigation on a plain event loop, without a database: for `tailhound diagnose`."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from tailhound.durable.deadlines import RESOLVE_SHARE
+from tailhound.durable.investigating import Investigating, OnProgress, Plain, Record
+from tailhound.flow import Turn
+from tailhound.model import Evidence, EvidenceStatus, Incident, State
+from tailhound.store.codec import evidence_from_plain
+from tailhound.store.incidents import RawOutput
+
+
+def _nobody(_output: RawOutput) -> None:
+    """Raw answers are not kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """`as_of` is the moment that is looked at, `seconds` the time until the verdict."""
+
+    as_of: datetime
+    seconds: float
+    on_progress: OnProgress = lambda _progress: None
+    record: Record = _nobody
+
+
+async def investigate(investigator: Investigating, incident: Incident, terms: Terms) -> Incident:
+    """The incident with its diagnosis: the same waves as the durable workflow, in one go."""
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    soon = Turn(deadline=started + RESOLVE_SHARE * terms.seconds, as_of=terms.as_of)
+    turn = Turn(deadline=started + terms.seconds, as_of=terms.as_of)
+    resolved: Plain = await investigator.resolve(incident, soon)
+    collected = await investigator.collect(
+        incident, resolved, turn, terms.on_progress, record=terms.record
+    )
+    deeper = await investigator.deepen(incident, resolved, collected, turn, record=terms.record)
+    evidence = evidence_from_plain([*collected["evidence"], *deeper["evidence"]])
+    took = loop.time() - started
+    diagnosis = investigator.decide(
+        incident,
+        resolved,
+        evidence,
+        decided_at=terms.as_of + timedelta(seconds=took),
+        at_deadline=_late(evidence),
+        took_seconds=took,
+    )
+    return replace(incident, state=State.DIAGNOSED, diagnosis=diagnosis)
+
+
+def _late(evidence: tuple[Evidence, ...]) -> bool:
+    """Whether a question was still open at the deadline."""
+    return any(asked.status is EvidenceStatus.TIMEOUT for item in evidence for asked in item.asked)
