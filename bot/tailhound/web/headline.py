@@ -10,9 +10,11 @@ from tailhound.model.wording import duration
 OPEN_STATES = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
 """The states of an incident that is not over."""
 
-_UPPER = frozenset(
-    ["api", "cpu", "dns", "gc", "gpu", "hpa", "jit", "kv", "nvme", "numa", "pcie", "rdma", "ssd"]
-)
+_LOOKED_AT = 16 * 1024
+"""Characters; redacting a megabyte for each of a page's values would take seconds."""
+
+_UPPER = frozenset(["cpu", "dns", "gc", "gpu", "jit", "kv", "numa", "rdma", "ssd"])
+_WRITTEN = {"nvme": "NVMe", "nvmeof": "NVMe-oF", "pcie": "PCIe", "apiserver": "API server"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,16 @@ class Headline:
 
 
 def seen(text: str, limit: int = 300) -> str:
-    """Text from outside as people may see it: redacted, no control characters, bounded."""
-    return plain(redacted(text), limit)
+    """Text from outside as people may see it: redacted, no control characters, bounded.
+
+    Of a very long text only the beginning is looked at; the mark counts all that is left out.
+    """
+    clean = plain(redacted(text[:_LOOKED_AT]), _LOOKED_AT * 2)
+    length = len(clean) + max(0, len(text) - _LOOKED_AT)
+    if length <= limit:
+        return clean
+    mark = f"… +{length - limit:,} characters"
+    return clean[: max(0, limit - len(mark))] + mark if limit > len(mark) else clean[:limit] + "…"
 
 
 def where(incident: Incident) -> str:
@@ -36,8 +46,8 @@ def where(incident: Incident) -> str:
 
 def name(runbook: str) -> str:
     """A runbook's id as people say it: `CPU throttling`, `Node drain`."""
-    words = [w.upper() if w in _UPPER else w for w in runbook.replace("_", "-").split("-")]
-    text = " ".join(words)
+    words = runbook.replace("_", "-").split("-")
+    text = " ".join(w.upper() if w in _UPPER else _WRITTEN.get(w, w) for w in words)
     return text[:1].upper() + text[1:]
 
 
@@ -141,14 +151,14 @@ _BY_STATE: dict[State, Callable[[Incident], Headline]] = {
 
 def backend(text: str) -> str:
     """A backend as people write it: `Prometheus`, `SSH to db-1`."""
-    kind, _, host = text.partition(" ")
+    kind, _, host = seen(text, 80).partition(" ")
     known = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}
-    return f"SSH to {host}" if kind == "ssh" and host else known.get(kind, text)
+    return f"SSH to {host}" if kind == "ssh" and host else known.get(kind, seen(text, 80))
 
 
 def _title(diagnosis: Diagnosis | None) -> str:
     found = confirmed(diagnosis)
-    return small(found[0].title.rstrip(".")) if found else ""
+    return small(seen(found[0].title, 200).rstrip(".")) if found else ""
 
 
 def _alert_on(incident: Incident) -> str:
@@ -158,4 +168,4 @@ def _alert_on(incident: Incident) -> str:
 def _symptom_on(diagnosis: Diagnosis, incident: Incident) -> str:
     if diagnosis.symptom is None:
         return _alert_on(incident)
-    return f"{diagnosis.symptom.name} on {where(incident)}"
+    return f"{seen(diagnosis.symptom.name, 60)} on {where(incident)}"

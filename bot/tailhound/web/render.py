@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,13 +22,15 @@ class Renderer:
 
     def __init__(self, settings: Settings, assets: Assets, pages: dict[str, str]) -> None:
         self._templates = _environment(shipped("templates") / "web")
-        self._templates.globals.update(asset=assets.url, settings=settings, pages=pages)
+        self._always = {"asset": assets.url, "settings": settings, "pages": pages}
 
     def render(self, template: str, *, now: datetime, **values: Any) -> str:
         """The page as HTML; `now` is what relative times count from."""
-        return self._templates.get_template(f"{template}.html.j2").render(now=now, **values)
+        found = self._templates.get_template(f"{template}.html.j2")
+        return found.render(now=now, **self._always, **values)
 
 
+@cache
 def _environment(folder: Path) -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(folder),
@@ -73,9 +76,11 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     words.bars,
     words.growth,
     words.gaps,
+    words.by_hand,
     words.answered,
     words.labels_of,
     words.summary,
+    words.which,
     claims.mark,
     claims.says,
     claims.value,

@@ -77,6 +77,7 @@ class Stream:
             self._clients.discard(news)
             if not self._clients and self._poller is not None:
                 self._poller.cancel()
+                self._poller = None
 
     async def _next(self, news: asyncio.Queue[int | None]) -> bytes | None:
         """The next event, a comment when nothing happened for a while, None at the end."""

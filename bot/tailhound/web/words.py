@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tailhound.model import (
+    Alert,
     Asked,
     Cause,
     Diagnosis,
@@ -165,7 +166,7 @@ def growth(diagnosis: Diagnosis) -> str:
         if stage.seconds is not None and stage.usual_seconds is not None
     ]
     most = max(grown, default=(0.0, ""))
-    return f"{most[1]} +{duration(most[0])}" if most[0] > 0 else ""
+    return f"{seen(most[1], 40)} +{duration(most[0])}" if most[0] > 0 else ""
 
 
 def gaps(diagnosis: Diagnosis) -> tuple[Gap, ...]:
@@ -179,8 +180,23 @@ def gaps(diagnosis: Diagnosis) -> tuple[Gap, ...]:
     for item in diagnosis.evidence:
         failed = _failed(item)
         if failed and item.name not in used:
-            told.setdefault(_gap(failed), []).append(item.name)
+            told.setdefault(_gap(failed), []).append(seen(item.name, 80))
     return tuple(Gap(reason, fix, tuple(names)) for (reason, fix), names in told.items())
+
+
+def by_hand(diagnosis: Diagnosis) -> tuple[Asked, ...]:
+    """Questions without an answer of the causes that stay unknown, nearest first; at most four."""
+    wanted = [key for cause in nearest(diagnosis) for key in cause.evidence]
+    failed = [
+        asked
+        for item in sorted(
+            (item for item in diagnosis.evidence if item.name in wanted),
+            key=lambda item: wanted.index(item.name),
+        )
+        for asked in item.asked
+        if asked.status not in FINE and asked.question
+    ]
+    return tuple(failed[:4])
 
 
 def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> tuple[str, str]:
@@ -220,6 +236,14 @@ def labels_of(labels: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     rank = {label: n for n, label in enumerate(_FIRST_LABELS)}
     ordered = sorted(labels, key=lambda pair: (rank.get(pair[0], len(rank)), pair[0]))
     return tuple((seen(label, 80), seen(text)) for label, text in ordered)
+
+
+def which(alert: Alert) -> str:
+    """What tells an alert from the others of its group: its pod, node, instance or device."""
+    for label in ("pod", "node", "instance", "device"):
+        if alert.labels.get(label):
+            return f"{label} {seen(alert.labels[label], 80)}"
+    return ""
 
 
 def ago(at: datetime, now: datetime) -> str:

@@ -39,7 +39,9 @@ from tailhound.web.parts import Counts, HealthLine, Parts, RunbookLine
 
 NOW = datetime(2026, 11, 30, 3, 9, 0, tzinfo=UTC)
 SINCE = datetime(2026, 11, 30, 3, 0, 12, tzinfo=UTC)
-HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}{% raw %}\u202e\x1b[31m"
+HOSTILE = (
+    "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}{% raw %}\u202e\x1b[31m"
+)
 
 
 def alert(**labels: str) -> Alert:
@@ -93,7 +95,7 @@ CPU = Evidence(
             answer='{pod="chat-json-2"} 1, {pod="chat-json-0"} 0.97, {pod="chat-json-1"} 0.98',
         ),
         Asked(
-            question='GET /api/v1/namespaces/llm/pods?labelSelector=app%3Dchat-json',
+            question="GET /api/v1/namespaces/llm/pods?labelSelector=app%3Dchat-json",
             backend="kubernetes",
             status=EvidenceStatus.COLLECTED,
             took_seconds=0.09,
@@ -159,9 +161,7 @@ THROTTLING = Cause(
             part=Part.CONFIRM,
             truth=Truth.TRUE,
             seen=(Seen(name="cpu.lost", value=1.4, unit="seconds_per_second"),),
-            needs=(
-                Bound(fact="cpu.lost", comparison=">", value=0.05, unit="seconds_per_second"),
-            ),
+            needs=(Bound(fact="cpu.lost", comparison=">", value=0.05, unit="seconds_per_second"),),
         ),
         Check(
             claim="The GPU waits",
@@ -356,7 +356,9 @@ FOUND = Incident(
     timeline=(
         Happened(at=SINCE, what="alert InferenceInterTokenLatencyHigh"),
         Happened(at=SINCE + timedelta(seconds=15), what="received; 14 causes are being checked"),
-        Happened(at=SINCE + timedelta(seconds=239), what="verdict: CPU throttling, high confidence"),
+        Happened(
+            at=SINCE + timedelta(seconds=239), what="verdict: CPU throttling, high confidence"
+        ),
     ),
 )
 UNKNOWN = replace(
@@ -414,7 +416,11 @@ TWO_FIT = replace(
     ),
 )
 DEFERRED = replace(
-    INVESTIGATING, id="1Q9X", state=State.DEFERRED, progress=None, received_at=NOW - timedelta(hours=7)
+    INVESTIGATING,
+    id="1Q9X",
+    state=State.DEFERRED,
+    progress=None,
+    received_at=NOW - timedelta(hours=7),
 )
 JOINED = replace(
     FOUND,
@@ -499,7 +505,7 @@ class Output:
 
 @dataclass(slots=True)
 class Shelf:
-    """A reader that holds incidents in memory; `down` makes it refuse like a database that is gone."""
+    """A reader that holds incidents in memory; `down` = it refuses like a database that is gone."""
 
     incidents: tuple[Incident, ...] = EVERYTHING
     outputs: tuple[Output, ...] = (Output(question=QUERY, text="chat-json-2 1\n", size=14),)

@@ -1,0 +1,168 @@
+"""The live stream: one poller for all clients, no news lost, an end when the database is gone."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from tailhound.errors import StoreUnavailable
+from tailhound.web.stream import Stream
+
+ASKED = Request({"type": "http", "method": "GET", "headers": []})
+
+
+@dataclass(slots=True)
+class Database:
+    """A revision that tests turn; it counts how often it was asked."""
+
+    at: int = 7
+    down: bool = False
+    asked: int = 0
+    polled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def revision(self) -> int:
+        self.asked += 1
+        self.polled.set()
+        if self.down:
+            raise StoreUnavailable("gone")
+        return self.at
+
+
+class Client:
+    """Reads one stream."""
+
+    def __init__(self, answer: Any) -> None:
+        assert isinstance(answer, StreamingResponse)
+        self.events: Any = answer.body_iterator
+
+    async def next(self) -> str:
+        text: bytes = await asyncio.wait_for(anext(self.events), 5)
+        return text.decode()
+
+    async def end(self) -> bool:
+        try:
+            await asyncio.wait_for(anext(self.events), 5)
+        except StopAsyncIteration:
+            return True
+        return False
+
+
+def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(test())
+
+
+def pollers() -> int:
+    """How many tasks poll the database."""
+    return sum("Stream._poll" in repr(task.get_coro()) for task in asyncio.all_tasks())
+
+
+def quick(database: Database, **keys: Any) -> Stream:
+    return Stream(database.revision, **({"poll_seconds": 0.001} | keys))
+
+
+def test_a_client_gets_the_revision_at_once_and_each_newer_one() -> None:
+    async def test() -> None:
+        database = Database()
+        client = Client(await quick(database).get(ASKED))
+        assert await client.next() == "retry: 3000\n\nevent: revision\ndata: 7\n\n"
+        database.at = 8
+        assert await client.next() == "event: revision\ndata: 8\n\n"
+
+    run(test)
+
+
+def test_all_clients_share_one_poller() -> None:
+    async def test() -> None:
+        database = Database()
+        stream = quick(database, poll_seconds=60)
+        clients = [Client(await stream.get(ASKED)) for _ in range(20)]
+        for client in clients:
+            await client.next()
+        assert stream.clients == 20
+        assert pollers() == 1
+
+    run(test)
+
+
+def test_nobody_is_polled_for_when_the_last_client_has_left() -> None:
+    async def test() -> None:
+        database = Database()
+        stream = quick(database)
+        client = Client(await stream.get(ASKED))
+        await client.next()
+        await client.events.aclose()
+        assert stream.clients == 0
+        again = Client(await stream.get(ASKED))
+        await again.next()
+        database.at = 9
+        assert "data: 9" in await again.next()
+        await again.events.aclose()
+        await asyncio.sleep(0)
+        assert pollers() == 0
+
+    run(test)
+
+
+def test_a_slow_client_gets_the_newest_revision_only() -> None:
+    async def test() -> None:
+        database = Database()
+        client = Client(await quick(database).get(ASKED))
+        await client.next()
+        for revision in (8, 9, 10):
+            database.at = revision
+            for _ in range(2):  # the poller has read it and asks again: it was handed out
+                database.polled.clear()
+                await asyncio.wait_for(database.polled.wait(), 5)
+        assert "data: 10" in await client.next()
+
+    run(test)
+
+
+def test_a_quiet_stream_shows_that_it_is_alive() -> None:
+    async def test() -> None:
+        client = Client(await quick(Database(), heartbeat_seconds=0.001).get(ASKED))
+        await client.next()
+        assert await client.next() == ": still here\n\n"
+
+    run(test)
+
+
+def test_when_the_database_goes_all_streams_end_and_new_ones_are_refused() -> None:
+    async def test() -> None:
+        database = Database()
+        stream = quick(database)
+        clients = [Client(await stream.get(ASKED)) for _ in range(3)]
+        for client in clients:
+            await client.next()
+        database.down = True
+        assert [await client.end() for client in clients] == [True] * 3
+        database.down = False
+        again = Client(await stream.get(ASKED))
+        assert "data: 7" in await again.next()
+
+    run(test)
+
+
+def test_too_many_clients_are_turned_away() -> None:
+    async def test() -> None:
+        stream = quick(Database(), clients_at_most=1)
+        client = Client(await stream.get(ASKED))
+        await client.next()
+        assert (await stream.get(ASKED)).status_code == 503
+
+    run(test)
+
+
+def test_closing_ends_streams_and_takes_no_new_ones() -> None:
+    async def test() -> None:
+        stream = quick(Database())
+        client = Client(await stream.get(ASKED))
+        await client.next()
+        stream.close()
+        assert await client.end()
+        assert (await stream.get(ASKED)).status_code == 503
+
+    run(test)
