@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from tailhound.flow import Reading, together
 from tailhound.model import Missing
-from tailhound.model.facts import Series
+from tailhound.model.facts import Series, fact
 from tailhound.requests import Query, Vector
 from tailhound.requests.prometheus import matchers
 from tailhound_collectors.families import Family, family_of
@@ -91,9 +91,9 @@ class Latency:
     cpu_stage: str | None = None
     cpu_stage_seconds: float | None = None
     cpu_stage_seconds_usual: float | None = None
-    cpu_stage_ratio: float | None = None
+    cpu_stage_ratio: float | None = fact("times")
     requests_per_second: float | None = None
-    requests_ratio: float | None = None
+    requests_ratio: float | None = fact("times")
     stages: tuple[StageRow, ...] | None = None
     symptoms: tuple[SymptomRow, ...] | None = None
 

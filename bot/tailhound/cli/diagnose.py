@@ -14,15 +14,14 @@ from rich.text import Text
 
 from tailhound import app
 from tailhound.cli import alerts
-from tailhound.cli.text import markdown, terminal
+from tailhound.cli.text import ANSWERED, markdown, terminal
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.offline import Terms, investigate
 from tailhound.errors import RunbookErrors, SettingsError
-from tailhound.model import EvidenceStatus, Incident, Progress
+from tailhound.model import Incident, Progress
 from tailhound.settings import Settings, load
 
 DONE, USAGE, NO_BACKEND = 0, 2, 3
-_ANSWERED = (EvidenceStatus.COLLECTED, EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
 _COLOURS = {
     "CONFIRMED": "bold red",
     "TWO CAUSES FIT": "bold red",
@@ -134,4 +133,4 @@ def _coloured(line: str) -> Text:
 
 def _anyone_answered(incident: Incident) -> bool:
     evidence = incident.diagnosis.evidence if incident.diagnosis else ()
-    return any(asked.status in _ANSWERED for item in evidence for asked in item.asked)
+    return any(asked.status in ANSWERED for item in evidence for asked in item.asked)

@@ -23,6 +23,9 @@ from tailhound.model.wording import clock, cut, duration, fact, number, with_usu
 from tailhound.truth import Truth
 
 WIDTH = 80
+ANSWERED = (EvidenceStatus.COLLECTED, EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
+"""A question is answered also when the answer is that there is nothing."""
+
 _MARKS = {Truth.TRUE: "yes", Truth.FALSE: "no", Truth.UNKNOWN: "?"}
 _HEADS = {
     Outlook.CAUSE_FOUND: "CONFIRMED",
@@ -78,8 +81,9 @@ def _counts(diagnosis: Diagnosis) -> str:
     tally = {verdict: 0 for verdict in Verdict}
     for cause in diagnosis.causes:
         tally[cause.verdict] += 1
+    total = len(diagnosis.causes)
     return (
-        f"{len(diagnosis.causes)} causes checked: {tally[Verdict.REFUTED]} ruled out, "
+        f"{total} {'cause' if total == 1 else 'causes'} checked: {tally[Verdict.REFUTED]} ruled out, "
         f"{tally[Verdict.NOT_APPLICABLE]} not applicable, {tally[Verdict.UNKNOWN]} unknown"
     )
 
@@ -206,7 +210,7 @@ def _failed(evidence: Iterable[Evidence]) -> list[str]:
 
 def _last(diagnosis: Diagnosis) -> str:
     asked = [question for item in diagnosis.evidence for question in item.asked]
-    answered = sum(question.status is EvidenceStatus.COLLECTED for question in asked)
+    answered = sum(question.status in ANSWERED for question in asked)
     at = ", at the deadline" if diagnosis.at_deadline else ""
     took = duration(diagnosis.took_seconds)
     return f"{answered} of {len(asked)} questions answered, {took}{at}     all of it: --format json"

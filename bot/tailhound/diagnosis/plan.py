@@ -155,6 +155,7 @@ def _filled(
         if not value and optional:
             continue
         if value in ("", ()):
-            return None, f"nobody could tell the {name} of this incident"
+            why = f": {resolved.notes[0]}" if resolved.notes else ""
+            return None, f"nobody could tell the {name} of this incident{why}"
         values[name] = value
     return collector.params(**values), ""

@@ -11,7 +11,7 @@ from typing import Any
 from tailhound.diagnosis.containers import serving_container
 from tailhound.errors import Refused
 from tailhound.flow import Read, Reading, read, together
-from tailhound.model import Missing, Subject, SubjectKind
+from tailhound.model import Missing, Reason, Subject, SubjectKind
 from tailhound.requests import GetObject, KubeObject, ListObjects, Query, Vector
 from tailhound.requests.prometheus import literal_regex, matchers, quoted
 
@@ -94,7 +94,7 @@ def _by_api(subject: Subject, found: Resolved) -> Reading[Resolved]:
         kind, name = _start(subject)
         owner = yield from _owner(kind, name, found)
         if isinstance(owner, Missing):
-            return replace(found, notes=(*found.notes, owner.detail))
+            return _noted(found, owner)
         kind, obj = owner
         selector = _selector(obj)
         if not selector:
@@ -107,7 +107,7 @@ def _by_api(subject: Subject, found: Resolved) -> Reading[Resolved]:
     except Refused as refusal:
         return replace(found, notes=(*found.notes, str(refusal)))
     if isinstance(pods, Missing):
-        return replace(found, notes=(*found.notes, pods.detail))
+        return _noted(found, pods)
     named = replace(found, workload=_name(obj), workload_kind=kind.lower(), selector=selector)
     if kind in ("Service", "InferencePool") and pods:
         named = yield from _behind(named, pods[0])
@@ -164,6 +164,7 @@ def _by_metrics(subject: Subject, found: Resolved) -> Reading[Resolved]:
     for query, how in _pod_queries(subject, found):
         reply = yield from read(query)
         if isinstance(reply, Missing):
+            found = found if reply.reason is Reason.EMPTY else _noted(found, reply)
             continue
         pods = _ordered({item.label("pod") for item in reply} - {""}, found.pod)
         spaces = {item.label("namespace") for item in reply} - {""}
@@ -241,6 +242,13 @@ def _with_pods(found: Resolved, pods: tuple[KubeObject, ...], how: str) -> Resol
         container=container or found.container,
         found_by=how,
     )
+
+
+def _noted(found: Resolved, missing: Missing) -> Resolved:
+    """The inputs with the reason why a question had no answer."""
+    if missing.detail in found.notes:
+        return found
+    return replace(found, notes=(*found.notes, missing.detail))
 
 
 def _ordered(names: set[str], first: str) -> tuple[str, ...]:
