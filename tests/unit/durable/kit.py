@@ -5,12 +5,16 @@ import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from tailhound.durable.asking import Place, Terms
 from tailhound.durable.boot import Boot
+from tailhound.durable.engine import Engine
+from tailhound.durable.intake import Accepted, Intake
 from tailhound.durable.investigating import OnProgress, Plain, Record
 from tailhound.durable.service import Durable, Surroundings
 from tailhound.flow import Turn
@@ -323,6 +327,87 @@ def _ended(database: Database, id: str, n: int) -> bool:
     return row is not None and row[0] is not None
 
 
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(seconds=seconds)
+
+
+@cache
+def _fresh_file() -> bytes:
+    """A database with all tables, ours and the engine's: made once, copied by each test."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "bot.db"
+        database = open_database(f"sqlite:///{path}")
+        Engine(database).prepare(())
+        database.close()
+        return path.read_bytes()
+
+
+def fresh_database(folder: Path) -> Database:
+    """A database with all tables in `folder`, or the one that is there."""
+    path = folder / "bot.db"
+    if not path.exists():
+        path.write_bytes(_fresh_file())
+    return open_database(f"sqlite:///{path}")
+
+
+@dataclass
+class Desk:
+    """Intake alone: nothing is investigated and nothing is sent."""
+
+    intake: Intake
+    database: Database
+    reader: IncidentReader
+    clock: Clock
+    news: list[None] = field(default_factory=list)
+
+    async def accept(self, *alerts: dict[str, Any]) -> Accepted:
+        """Send one body with these alerts."""
+        return await self.intake.accept(body(*alerts))
+
+    def only(self) -> Incident:
+        """The one incident that there is."""
+        (found,) = self.reader.list()
+        return found
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """What an SQL query finds."""
+        with self.database.reading() as connection:
+            return [tuple(row) for row in connection.exec_driver_sql(query)]
+
+
+@asynccontextmanager
+async def intake_alone(
+    folder: Path,
+    *,
+    clock: Clock | None = None,
+    hook: Callable[[str], None] = lambda _name: None,
+    **changes: Any,
+) -> AsyncIterator[Desk]:
+    """Intake on a database file, started and stopped."""
+    clock = clock or Clock()
+    database = fresh_database(folder)
+    engine = Engine(database)
+    boot = Boot(clock=clock, hook=hook)
+    intake = Intake(database, lambda: terms(**changes), engine.enqueue, read_group, boot)
+    desk = Desk(intake, database, IncidentReader.of(database), clock)
+    intake.start(lambda: desk.news.append(None))
+    try:
+        yield desk
+    finally:
+        await intake.stop()
+        database.close()
+
+
 @asynccontextmanager
 async def lab(
     folder: Path,
@@ -336,7 +421,7 @@ async def lab(
     chat = chat or Chat()
     detective = detective or Detective()
     notifiers: dict[str, Notifier] = {"chat": chat}
-    database = open_database(f"sqlite:///{folder / 'bot.db'}")
+    database = fresh_database(folder)
     given = Surroundings(
         database=database,
         terms=lambda: terms(**changes),
