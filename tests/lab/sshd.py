@@ -200,6 +200,12 @@ class SshHosts:
             known.write(host.known_hosts_line + "\n")
         return host
 
+    def remove(self, name: str) -> None:
+        """End one host and forget its folder."""
+        host = self.hosts.pop(name)
+        host.stop()
+        shutil.rmtree(host.folder, ignore_errors=True)
+
     def stop(self) -> None:
         """End every host and remove the folder."""
         for host in self.hosts.values():
@@ -248,7 +254,16 @@ def _wait_for_banner(host: SshHost) -> None:
 
 
 def _kill(processes: Sequence[psutil.Process]) -> None:
+    """Kill them and wait until none runs; who started them may still have to collect them."""
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(list(processes), timeout=5)
+    deadline = time.monotonic() + _READY_SECONDS
+    while any(_runs(process) for process in processes) and time.monotonic() < deadline:
+        time.sleep(0.002)
+
+
+def _runs(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False

@@ -1,9 +1,11 @@
-"""The sudoers rules that an allow-list needs: exact arguments, holes as character classes.
+"""What a host needs for an allow-list: sudoers rules, and the list of the wrapper.
 
-No rule holds `*`: in sudoers it also matches spaces and further options.
+Rules have exact arguments, holes become character classes. No rule holds `*`: in sudoers it also
+matches spaces and further options.
 """
 
 import itertools
+import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -39,6 +41,12 @@ def sudoers(allow: AllowList, user: str = "tailhound") -> str:
         for command in _variants(entry.words)
     ]
     return _HEAD.format(user=user) + "\n".join(rules) + "\n"
+
+
+def wrapper_list(allow: AllowList) -> str:
+    """The file /etc/tailhound/allowed.json of the forced command: one command a line."""
+    lines = [json.dumps(entry.texts) for entry in allow.entries]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def _variants(words: Sequence[Word]) -> Iterator[str]:

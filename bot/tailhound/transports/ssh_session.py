@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import paramiko
+from paramiko.packet import Packetizer
 from paramiko.ssh_exception import ChannelException
 
 from tailhound.model import Missing, Reason
@@ -72,12 +73,19 @@ class Attempt:
         self.stop()
 
 
+class _Packets(Packetizer):
+    """Without the timer thread of each handshake, which outlives a failed one: we have our own."""
+
+    def start_handshake(self, timeout: float) -> None:
+        """The attempt's deadline ends a handshake."""
+
+
 def log_in(
     leg: Leg, place: Place, known: KnownHosts, key: paramiko.PKey, attempt: Attempt
 ) -> paramiko.Transport:
     """An authenticated transport over the leg. NoAnswer says who refused what, and the fix."""
     attempt.stop = leg.shut
-    transport = paramiko.Transport(leg)  # type: ignore[arg-type]
+    transport = paramiko.Transport(leg, packetizer_class=_Packets)  # type: ignore[arg-type]
     try:
         _negotiate(transport, place, known, attempt)
         _trust(transport, place, known)
@@ -95,7 +103,7 @@ def _negotiate(
 ) -> None:
     attempt.stage = "sent its banner and did not finish the key exchange"
     transport.set_log_channel(_LOG)
-    transport.banner_timeout = transport.handshake_timeout = attempt.remaining()
+    transport.banner_timeout = attempt.remaining()
     _prefer(transport, known.kinds(place.known_as))
     negotiated = threading.Event()
     transport.start_client(event=negotiated)
