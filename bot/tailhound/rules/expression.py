@@ -38,7 +38,8 @@ class Answer:
 class Condition:
     """One checked condition. `names` are the facts it looks at, `used` its thresholds.
 
-    `bare` are the numbers without a name, a matter for the linter.
+    `bare` are the numbers without a name, a matter for the linter. `limits` are the bounds that
+    every answer gives as `needs`, in the same order.
     """
 
     text: str
@@ -47,8 +48,8 @@ class Condition:
     used: frozenset[str]
     bare: tuple[Mistake, ...]
     _run: Run
+    limits: tuple[Limit, ...]
     _looks: tuple[Look, ...]
-    _limits: tuple[Limit, ...]
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -66,7 +67,7 @@ class Condition:
         value: bool | None = self._run(scope)
         missing = tuple(dict.fromkeys(scope.missing)) if value is None else ()
         seen = tuple(found for look in self._looks if (found := _seen(look, scope)) is not None)
-        return Answer(truth_of(value), seen, missing, _needs(self._limits, scope))
+        return Answer(truth_of(value), seen, missing, _needs(self.limits, scope))
 
 
 def compile_condition(
@@ -93,8 +94,8 @@ def compile_condition(
             used=frozenset(checker.used),
             bare=tuple(checker.bare),
             _run=piece.run,
+            limits=tuple(checker.limits),
             _looks=tuple(checker.looks.values()),
-            _limits=tuple(checker.limits),
         ),
         (),
     )

@@ -44,8 +44,9 @@ class Place:
     length: int = 1
 
     def finding(self, message: str, rule: str = "error", severity: str = "error") -> Finding:
-        """A finding at this place."""
-        return Finding(self.path, self.line, self.column, message, rule, severity, self.length)
+        """A finding at this place. Whatever the file holds, the message is one printable line."""
+        line = "".join(sign if sign.isprintable() else "?" for sign in message)
+        return Finding(self.path, self.line, self.column, line, rule, severity, self.length)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,9 @@ class Comparing(Logic):
         if not self.positive:
             sign = terms.OPPOSITE[sign]
         unit = TIMES if TIMES in (one.unit, other.unit) else one.unit
-        self.limits.append(Limit(fact=one.name, comparison=sign, limit=other.run, unit=unit))
+        named = other.name if other.name in self.vocabulary.thresholds else ""
+        limit = Limit(fact=one.name, comparison=sign, limit=other.run, unit=unit, threshold=named)
+        self.limits.append(limit)
         if one.name not in one.names and one.name not in self.looks and not self.loop:
             self.looks[one.name] = Look(name=one.name, unit=unit, run=one.run)
         key = f"{one.name}#{self.loop.key}" if self.loop else one.name

@@ -44,12 +44,16 @@ WRONG = Piece(kind=None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """A bound in a condition: `fact comparison limit`, the limit known without evidence."""
+    """A bound in a condition: `fact comparison limit`, the limit known without evidence.
+
+    `threshold` is its name, "" where it is no single one.
+    """
 
     fact: str
     comparison: str
     limit: Run
     unit: str
+    threshold: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
