@@ -13,8 +13,8 @@ import socket
 import ssl
 import threading
 import zlib
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeVar
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -25,7 +25,8 @@ from tailhound.model import Missing, Reason
 from tailhound.model.redaction import plain, redacted
 from tailhound.transports.sockets import Call, connect, spoken
 
-CHUNK = 64 * 1024
+CHUNK: Final = 64 * 1024
+T = TypeVar("T")
 BROKEN: Final = (OSError, urllib3.exceptions.HTTPError, http.client.HTTPException)
 """What the libraries raise when the network or the peer is at fault (requests' errors included)."""
 _current = threading.local()
@@ -98,17 +99,34 @@ def guard(manager: urllib3.PoolManager) -> urllib3.PoolManager:
     return manager
 
 
-def body_of(response: Any, cap: int) -> bytes:
+def once_more(call: Call, ask: Callable[[], T]) -> T:
+    """Ask, and ask again only if a kept connection turned out to be closed by the server.
+
+    Then nothing of the first request was worked on: it is the one case in which HTTP clients may
+    send a request again.
+    """
+    try:
+        return ask()
+    except BROKEN:
+        if not call.reused or call.heard:
+            raise
+        call.remaining()
+    return ask()
+
+
+def body_of(response: Any, cap: int, of: int | None = None) -> bytes:
     """The decoded body of a urllib3 response that was not read yet.
 
     NoAnswer(TRUNCATED) when it is longer than `cap` bytes after decoding: then the connection is
     dropped and nothing of the body is used. NoAnswer(UNPARSABLE) for an unknown or broken encoding.
+    `of` is the cap to tell, when this body is one of several that share it.
     """
     call = current_call()
+    call.heard = True
     call.stage = "began to answer and did not finish"
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     try:
-        body = b"".join(_decoded(_raw(response, call), encoding, cap))
+        body = b"".join(_decoded(_raw(response, call), encoding, cap, of or cap))
     except BaseException:
         response.close()
         raise
@@ -125,7 +143,7 @@ def _raw(response: Any, call: Call) -> Iterator[bytes]:
         call.remaining()
 
 
-def _decoded(chunks: Iterator[bytes], encoding: str, cap: int) -> Iterator[bytes]:
+def _decoded(chunks: Iterator[bytes], encoding: str, cap: int, of: int) -> Iterator[bytes]:
     if encoding not in ("identity", "", "gzip", "x-gzip"):
         raise NoAnswer(Reason.UNPARSABLE, f"the answer is encoded as {plain(encoding, 40)!r}")
     decoder = zlib.decompressobj(31) if encoding.endswith("gzip") else None
@@ -135,7 +153,7 @@ def _decoded(chunks: Iterator[bytes], encoding: str, cap: int) -> Iterator[bytes
         left -= len(part)
         if left < 0:
             raise NoAnswer(
-                Reason.TRUNCATED, f"the answer is over {size(cap)} and was not used; ask for less"
+                Reason.TRUNCATED, f"the answer is over {size(of)} and was not used; ask for less"
             )
         yield part
     if decoder and not decoder.eof:

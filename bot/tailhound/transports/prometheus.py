@@ -23,7 +23,16 @@ from tailhound.model import Missing, Reason
 from tailhound.requests import Query, RangeQuery, Ranges, Vector
 from tailhound.settings import Prometheus
 from tailhound.transports.asking import Asking
-from tailhound.transports.http import BROKEN, NoAnswer, body_of, current_call, guard, json_of, why
+from tailhound.transports.http import (
+    BROKEN,
+    NoAnswer,
+    body_of,
+    current_call,
+    guard,
+    json_of,
+    once_more,
+    why,
+)
 from tailhound.transports.prometheus_answers import check, ranges, refusal, vector
 from tailhound.transports.sockets import Call
 
@@ -66,13 +75,7 @@ class PrometheusTransport:
 
     def _answer(self, call: Call, request: Request[Any], as_of: datetime) -> Any:
         try:
-            try:
-                return self._asked(call, request, as_of)
-            except requests.ConnectionError:
-                # The server closed a kept connection just now: nothing of the request arrived.
-                if not call.reused or call.cancelled or call.answered:
-                    raise
-                return self._asked(call, request, as_of)
+            return once_more(call, lambda: self._asked(call, request, as_of))
         except NoAnswer as error:
             return error.missing
         except SettingsError as error:

@@ -18,8 +18,9 @@ class Call:
     def __init__(self, deadline: float) -> None:
         self.deadline = deadline
         self.begun: float | None = None
-        self.answered = False
-        self.reused = False
+        self.answered = False  # a whole answer has come
+        self.reused = False  # the request went out on a kept connection
+        self.heard = False  # the head of an answer has come
         self.stage = "did not accept a connection"
         self.cancelled = False
         self._lock = threading.Lock()
