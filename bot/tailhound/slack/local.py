@@ -9,6 +9,7 @@ Everything is guarded by one lock: servers and tests may call from any thread.
 
 import json
 import threading
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,18 +20,29 @@ Json = Mapping[str, Any]
 SCOPES = frozenset({"chat:write", "commands"})
 """What the shipped app manifest asks for. `channels:history` is optional."""
 
+_RESPONSE_SECONDS = 1_800.0
+
 TEAM, BOT_USER, BOT_ID, APP_ID = "T0LOCAL", "U0TAILHOUND", "B0TAILHOUND", "A0TAILHOUND"
 
 
 @dataclass
 class Channel:
-    """One channel: its messages by ts, in the order they came."""
+    """One channel: its messages by ts, in the order they came. `whispers` only one user sees."""
 
     id: str
     name: str
     is_member: bool = True
     is_archived: bool = False
     messages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    whispers: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class _ResponseUrl:
+    channel: str
+    user: str
+    until: float
+    left: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,7 @@ class LocalSlack:
         self.unknown_calls: list[str] = []
         self.invalid: list[str] = []
         self.changed = 0
+        self._response_urls: dict[str, _ResponseUrl] = {}
         self._methods: dict[str, Callable[[Json], Json]] = {
             "auth.test": self._auth_test,
             "chat.postMessage": self._post_message,
@@ -94,6 +107,30 @@ class LocalSlack:
                 return Reply(self._answer(method, token, _parsed(arguments)))
             except Refused as refusal:
                 return Reply(refusal.body)
+
+    def response_key(self, channel: str, user: str) -> str:
+        """A new key for a `response_url`: good for five answers within 30 minutes."""
+        with self._lock:
+            key = f"{len(self._response_urls) + 1}/{uuid.uuid4().hex}"
+            until = self._clock() + _RESPONSE_SECONDS
+            self._response_urls[key] = _ResponseUrl(channel, user, until)
+            return key
+
+    def respond(self, key: str, body: Json) -> Reply:
+        """An answer to a click, sent to its `response_url`."""
+        with self._lock:
+            url = self._response_urls.get(key)
+            if url is None or self._clock() > url.until:
+                return Reply({"ok": False, "error": "expired_url"}, status=404)
+            if url.left == 0:
+                return Reply({"ok": False, "error": "used_url"}, status=404)
+            url.left -= 1
+            if not body.get("text") and not body.get("blocks"):
+                return Reply({"ok": False, "error": "no_text"}, status=400)
+            whisper = {**body, "user": url.user, "ts": self._next_ts()}
+            self.channels[url.channel].whispers.append(whisper)
+            self.changed += 1
+            return Reply({"ok": True})
 
     def _answer(self, method: str, token: str, arguments: Json) -> Json:
         if method == "apps.connections.open":

@@ -1,0 +1,153 @@
+"""Calls of Slack's Web API that can't hang the process, and what came of them.
+
+`slack_sdk`'s client waits for its answer, so each call runs in a daemon thread: at most `at_once`
+of them live at any moment, and none keeps the process from ending. Nothing is retried here.
+"""
+
+import asyncio
+import http.client
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from urllib.error import URLError
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web import SlackResponse
+
+_LOG = logging.getLogger(__name__)
+
+_MARGIN_SECONDS = 2.0
+"""The client's own timeout, which knows whether the call was sent, comes first."""
+
+_MAYBE_DONE = frozenset({502, 504})
+"""A gateway gave up waiting for Slack's answer: Slack may have done it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Slack did it; `data` is its answer."""
+
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class No:
+    """Slack answered that it did not. `error` is its code, `retry_after` seconds where it says."""
+
+    error: str
+    retry_after: float | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """No answer that can be read. `sent` is False only where the call surely never arrived."""
+
+    why: str
+    sent: bool
+
+
+Outcome: TypeAlias = Said | No | Lost
+
+
+def client(token: str | None, api_url: str, timeout_seconds: float) -> WebClient:
+    """A client that gives up after `timeout_seconds` of silence and never retries by itself."""
+    return WebClient(
+        token=token, base_url=api_url, timeout=max(1, round(timeout_seconds)), retry_handlers=[]
+    )
+
+
+class Calls:
+    """Runs calls for an event loop. `timeout_seconds` bounds a call as a whole."""
+
+    def __init__(self, web: WebClient, *, timeout_seconds: float = 10.0, at_once: int = 4) -> None:
+        self.web = web
+        self._timeout = timeout_seconds
+        self._slots = threading.BoundedSemaphore(at_once)
+        self._closed = False
+
+    async def ask(self, call: Callable[[WebClient], SlackResponse]) -> Outcome:
+        """The outcome of one call; Lost when it takes longer than the timeout."""
+        if self._closed:
+            return Lost("tailhound is shutting down", sent=False)
+        if not self._slots.acquire(blocking=False):
+            return Lost("all connections to Slack are in use", sent=False)
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Outcome] = loop.create_future()
+        threading.Thread(
+            target=self._run, args=(call, loop, answer), name="slack-call", daemon=True
+        ).start()
+        try:
+            return await asyncio.wait_for(answer, self._timeout + _MARGIN_SECONDS)
+        except TimeoutError:
+            return Lost(f"Slack took over {self._timeout:g} s to answer", sent=True)
+
+    def close(self) -> None:
+        """Start no further call."""
+        self._closed = True
+
+    def _run(
+        self,
+        call: Callable[[WebClient], SlackResponse],
+        loop: asyncio.AbstractEventLoop,
+        answer: "asyncio.Future[Outcome]",
+    ) -> None:
+        try:
+            outcome = outcome_of(call, self.web)
+        finally:
+            self._slots.release()
+        try:
+            loop.call_soon_threadsafe(_put, answer, outcome)
+        except RuntimeError:
+            _LOG.info("the answer of Slack came after the event loop had ended")
+
+
+def _put(answer: "asyncio.Future[Outcome]", outcome: Outcome) -> None:
+    if not answer.done():
+        answer.set_result(outcome)
+
+
+def outcome_of(call: Callable[[WebClient], SlackResponse], web: WebClient) -> Outcome:
+    """Make the call here and now; every way in which it can end is an outcome."""
+    try:
+        answer = call(web)
+    except SlackApiError as error:
+        return _refused(error.response)
+    except (URLError, OSError, http.client.HTTPException, ValueError, SlackClientError) as error:
+        return _lost(error)
+    return Said(answer.data if isinstance(answer.data, dict) else {})
+
+
+def _refused(answer: SlackResponse) -> Outcome:
+    data = answer.data if isinstance(answer.data, dict) else {}
+    error = str(data.get("error", ""))
+    status = int(answer.status_code)
+    if status == 429:
+        return No("ratelimited", _seconds(answer.headers))
+    if status in _MAYBE_DONE or error == "fatal_error":
+        return Lost(f"Slack answered {error or status}", sent=True)
+    if status >= 500:
+        return No("service_unavailable")
+    if not error or error.startswith("Received a response in a non-JSON format"):
+        if status >= 400:
+            return No(f"http_{status}")
+        return Lost(f"Slack answered {status} without JSON", sent=True)
+    return No(error, more=data)
+
+
+def _seconds(headers: Mapping[str, Any]) -> float:
+    """Retry-After in seconds; 1 where it is missing or no number."""
+    named = {key.lower(): value for key, value in headers.items()}
+    value = named.get("retry-after", "1")
+    text = str(value[0] if isinstance(value, list) and value else value)
+    return min(max(1.0, float(text)), 3600.0) if text.isdigit() else 1.0
+
+
+def _lost(error: Exception) -> Lost:
+    """What urllib wraps happened while connecting or sending; the rest, while it was waiting."""
+    cause = error.reason if isinstance(error, URLError) else error
+    text = f"{type(cause).__name__}: {cause}" if str(cause) else type(cause).__name__
+    return Lost(f"no answer from Slack ({text})", sent=not isinstance(error, URLError))

@@ -1,0 +1,190 @@
+"""The local stand-in of Slack as a web application: its API, and its channels as pages.
+
+For the demo: the real client talks to it, and its buttons deliver the envelopes that Slack would
+deliver over the socket. It listens on loopback only, and takes a click only from its own page.
+"""
+
+import asyncio
+import json
+import secrets
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from tailhound.shipped import shipped
+from tailhound.slack.local import Channel, LocalSlack, Reply, block_action
+from tailhound.slack.render_html import message_html, mrkdwn_html
+
+Deliver = Callable[[str, Mapping[str, Any]], object]
+"""envelope id, payload -> the acknowledgement: `SlackListeners.receive`."""
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_BODY_BYTES: Final = 1_000_000
+_POLICY: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+_FILES: Final = {"channel.css": "text/css", "channel.js": "text/javascript"}
+
+
+class LocalApp:
+    """The routes over a `LocalSlack`. `deliver` gets each click; it may take a second.
+
+    `base` is the address at which it is reached from outside, mounted or not
+    ("http://127.0.0.1:8080/slack").
+    """
+
+    def __init__(
+        self, slack: LocalSlack, deliver: Deliver, *, base: str, user: str = "U0YOU"
+    ) -> None:
+        self._slack, self._deliver, self._user = slack, deliver, user
+        self._base = base.rstrip("/")
+        self._path = urlsplit(self._base).path
+        self._key = secrets.token_urlsafe(24)
+        folder = shipped("templates") / "slack"
+        self._folder: Path = folder
+        self._pages = Environment(
+            loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined
+        )
+        self.asgi = Starlette(
+            routes=[
+                Route("/", self._home),
+                Route("/channel/{id}", self._channel),
+                Route("/channel/{id}", self._click, methods=["POST"]),
+                Route("/channel/{id}/messages", self._messages),
+                Route("/api/{method}", self._api, methods=["POST"]),
+                Route("/response/{key:path}", self._response, methods=["POST"]),
+                Route("/{name}", self._file),
+            ]
+        )
+
+    @property
+    def api_url(self) -> str:
+        """What slack_sdk's client takes as its base address."""
+        return f"{self._base}/api/"
+
+    async def _home(self, request: Request) -> Response:
+        first = next(iter(self._slack.channels), "")
+        return RedirectResponse(f"{self._path}/channel/{first}", status_code=303)
+
+    async def _channel(self, request: Request) -> Response:
+        channel = self._known(request)
+        return self._page("channel.html.j2", channel)
+
+    async def _messages(self, request: Request) -> Response:
+        channel = self._known(request)
+        if request.headers.get("if-none-match") == str(self._slack.changed):
+            return Response(status_code=304)
+        return self._page("messages.html.j2", channel)
+
+    def _page(self, template: str, channel: Channel) -> Response:
+        changed = self._slack.changed
+        text = self._pages.get_template(
+            template
+        ).render(
+            base=self._path,
+            changed=changed,
+            channel=channel,
+            messages=[self._shown(message) for message in self._slack.messages(channel.id)],
+            whispers=[
+                Markup(mrkdwn_html(str(whisper.get("text", ""))))  # noqa: S704  escaped there
+                for whisper in channel.whispers[-1:]
+            ],
+        )
+        return HTMLResponse(text, headers={**_POLICY, "ETag": str(changed)})
+
+    def _shown(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        click = (
+            f'<input type="hidden" name="ts" value="{escape(message["ts"])}">'
+            f'<input type="hidden" name="key" value="{escape(self._key)}">'
+        )
+        body = Markup(message_html(message, click=click))  # noqa: S704  escaped there
+        return {"ts": message["ts"], "edited": "edited" in message, "html": body}
+
+    async def _click(self, request: Request) -> Response:
+        self._own_page_only(request)
+        form = dict(parse_qsl((await _body(request)).decode("utf-8", "replace")))
+        if not secrets.compare_digest(form.get("key", ""), self._key):
+            raise HTTPException(403, "this click does not come from the page that was served")
+        channel = self._known(request)
+        message = channel.messages.get(form.get("ts", ""))
+        try:
+            payload = block_action(message or {}, channel, form.get("action_id", ""), self._user)
+        except LookupError as error:
+            raise HTTPException(404, "that message has no such button any more") from error
+        key = self._slack.response_key(channel.id, self._user)
+        payload["response_url"] = f"{self._base}/response/{key}"
+        await asyncio.to_thread(self._deliver, str(uuid.uuid4()), payload)
+        return RedirectResponse(f"{self._path}/channel/{channel.id}", status_code=303)
+
+    def _own_page_only(self, request: Request) -> None:
+        """A click counts only on loopback, and only from the page itself."""
+        host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+        origin = urlsplit(request.headers.get("origin", ""))
+        if host not in _LOOPBACK or (origin.hostname or "") not in _LOOPBACK:
+            raise HTTPException(403, "clicks are taken on this machine only")
+        if origin.netloc != request.headers.get("host", ""):
+            raise HTTPException(403, "this click comes from another page")
+
+    async def _api(self, request: Request) -> Response:
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        arguments = _arguments(request.headers.get("content-type", ""), await _body(request))
+        if arguments is None:
+            return JSONResponse({"ok": False, "error": "invalid_json"})
+        return _http(self._slack.call(request.path_params["method"], token, arguments))
+
+    async def _response(self, request: Request) -> Response:
+        arguments = _arguments("application/json", await _body(request))
+        if arguments is None:
+            return JSONResponse({"ok": False, "error": "invalid_json"}, status_code=400)
+        return _http(self._slack.respond(request.path_params["key"], arguments))
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _FILES:
+            raise HTTPException(404)
+        text = (self._folder / name).read_text(encoding="utf-8")
+        return Response(text, media_type=_FILES[name], headers=_POLICY)
+
+    def _known(self, request: Request) -> Channel:
+        channel = self._slack.channels.get(request.path_params["id"])
+        if channel is None:
+            raise HTTPException(404, "there is no such channel")
+        return channel
+
+
+def _http(reply: Reply) -> Response:
+    return JSONResponse(dict(reply.body), status_code=reply.status, headers=dict(reply.headers))
+
+
+def _arguments(content_type: str, body: bytes) -> dict[str, Any] | None:
+    """The arguments of a call, from JSON or a form; None when they can't be read."""
+    try:
+        text = body.decode("utf-8")
+        if not content_type.startswith("application/json"):
+            return dict(parse_qsl(text))
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _BODY_BYTES:
+            raise HTTPException(413, "over 1 MB")
+    return body
