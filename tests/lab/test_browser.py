@@ -1,0 +1,277 @@
+"""The pages in a real Chromium: phone and desktop, light and dark, live and without JavaScript."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
+
+from tailhound.model import State
+from tests.unit.web.running import Running, running
+from tests.unit.web.samples import EVERYTHING, FOUND, INVESTIGATING, NOW, Shelf, hostile, parts
+
+ARTIFACTS = Path(__file__).parents[2] / ".artifacts"
+PHONE = {"width": 360, "height": 780}
+NARROW = {"width": 320, "height": 640}
+DESKTOP = {"width": 1280, "height": 900}
+PATHS = (
+    "incidents?state=all",
+    *(f"incidents/{incident.id}" for incident in EVERYTHING),
+    "incidents/BAD1",
+    "runbooks",
+    "health",
+)
+pytestmark = pytest.mark.lab
+
+CONTRAST = """() => {
+  const part = (c) => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; };
+  const light = ([r, g, b]) => .2126 * part(r) + .7152 * part(g) + .0722 * part(b);
+  const colour = (text) => text.match(/[\\d.]+/g).map(Number);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = colour(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
+  const bad = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !e.checkVisibility()) continue;
+    const pair = [light(colour(getComputedStyle(e).color)), light(behind(e))].sort((a, b) => b - a);
+    const ratio = (pair[0] + .05) / (pair[1] + .05);
+    if (ratio < 4.5) bad.push(`${ratio.toFixed(1)}: ${walk.currentNode.data.trim().slice(0, 40)}`);
+  }
+  return bad;
+}"""
+SMALL_TARGETS = """() => [...document.querySelectorAll(
+    ".top a, .filters a, summary, input[type=search], .more a")]
+  .filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 43.5)
+  .map((e) => e.outerHTML.slice(0, 80))"""
+
+
+@dataclass(slots=True)
+class Tab:
+    """A page and what went wrong on it."""
+
+    page: Page
+    server: Running
+    trouble: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> None:
+        """Open a path and wait until it is live or at least loaded."""
+        answer = self.page.goto(f"http://127.0.0.1:{self.server.port}/{path}")
+        assert answer is not None
+        assert answer.status == 200
+
+    def live(self) -> None:
+        """Wait until the page says that it is live."""
+        expect(self.page.locator("#live")).to_have_text("live", timeout=10_000)
+
+
+@pytest.fixture(scope="module")
+def browser(needs: Callable[..., None]) -> Iterator[Browser]:
+    needs("chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium",
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with running(parts(Shelf((*EVERYTHING, hostile())))) as started:
+        yield started
+
+
+@contextmanager
+def tab(browser: Browser, server: Running, **options: Any) -> Iterator[Tab]:
+    """A tab that notes console errors, dialogs and every request that leaves the server."""
+    context = browser.new_context(**({"viewport": DESKTOP} | options))
+    opened = Tab(context.new_page(), server)
+    page, trouble = opened.page, opened.trouble
+
+    def shown(dialog: Dialog) -> None:
+        trouble.append(dialog.message)
+        dialog.dismiss()
+
+    home = f"http://127.0.0.1:{server.port}/"
+    page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", shown)
+    page.on("request", lambda r: trouble.append(r.url) if not r.url.startswith(home) else None)
+    try:
+        yield opened
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("phone", {"viewport": PHONE, "is_mobile": True, "has_touch": True}),
+        ("phone-dark", {"viewport": PHONE, "is_mobile": True, "color_scheme": "dark"}),
+        ("narrow", {"viewport": NARROW, "is_mobile": True}),
+        ("desktop", {"viewport": DESKTOP}),
+        ("desktop-dark", {"viewport": DESKTOP, "color_scheme": "dark"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_page_fits_reads_well_and_asks_nobody_else(
+    browser: Browser, server: Running, name: str, options: dict[str, Any]
+) -> None:
+    ARTIFACTS.mkdir(exist_ok=True)
+    with tab(browser, server, **options) as opened:
+        for path in PATHS:
+            opened.go(path)
+            page = opened.page
+            for details in page.query_selector_all("details"):
+                details.evaluate("d => d.open = true")
+            width = page.evaluate("document.documentElement.scrollWidth")
+            assert width <= options["viewport"]["width"], f"{path} scrolls sideways"
+            assert page.evaluate(CONTRAST) == [], path
+            assert page.evaluate(SMALL_TARGETS) == [], path
+            if path in ("incidents?state=all", "incidents/8R5W"):
+                shot = f"web-{path.split('?', maxsplit=1)[0].replace('/', '-')}-{name}.png"
+                page.screenshot(path=ARTIFACTS / shot, full_page=True)
+        assert opened.trouble == []
+
+
+def test_the_verdict_comes_in_while_someone_reads(browser: Browser) -> None:
+    shelf = Shelf((replace(FOUND, state=State.INVESTIGATING),))
+    with running(parts(shelf)) as server, tab(browser, server, viewport=PHONE) as opened:
+        opened.go("incidents/8R5W")
+        opened.live()
+        page = opened.page
+        page.locator("#rdma-fabric summary").click()
+        page.locator("#node-drain summary").focus()
+        page.evaluate("window.kept = document.getElementById('word')")
+        before = page.evaluate("document.getElementById('node-drain').getBoundingClientRect().top")
+        assert page.evaluate("window.scrollY") > 0
+
+        assert FOUND.diagnosis is not None
+        later = replace(FOUND.diagnosis, causes=FOUND.diagnosis.causes[:-1], stages=())
+        shelf.incidents = (replace(FOUND, diagnosis=later),)
+        shelf.at = 42
+        expect(page.locator("#word")).to_have_text("Cause found", timeout=10_000)
+        after = page.evaluate("document.getElementById('node-drain').getBoundingClientRect().top")
+        assert abs(after - before) < 3
+        assert page.evaluate("document.getElementById('rdma-fabric').open") is True
+        assert page.evaluate("document.activeElement.parentElement.id") == "node-drain"
+        assert page.evaluate("window.kept === document.getElementById('word')") is True
+        assert page.locator("#nvmeof-queue").count() == 0
+        assert page.title().startswith("Cause found: ")
+        assert opened.trouble == []
+
+
+def test_a_page_that_gains_sections_gains_them_live(browser: Browser) -> None:
+    shelf = Shelf((INVESTIGATING,))
+    with running(parts(shelf)) as server, tab(browser, server) as opened:
+        opened.go("incidents/7F3K")
+        opened.live()
+        shelf.incidents = (replace(FOUND, id="7F3K"),)
+        shelf.at = 42
+        opened.page.wait_for_selector("#causes")
+        shelf.incidents = (replace(FOUND, id="7F3K", state=State.RESOLVED, resolved_at=NOW),)
+        shelf.at = 43
+        expect(opened.page.locator("#word")).to_contain_text("Resolved", timeout=10_000)
+        opened.live()
+        assert opened.trouble == []
+
+
+def test_the_list_gains_a_row_live(browser: Browser) -> None:
+    shelf = Shelf((FOUND,))
+    with running(parts(shelf)) as server, tab(browser, server) as opened:
+        opened.go("incidents")
+        opened.live()
+        shelf.incidents = (FOUND, INVESTIGATING)
+        shelf.at = 42
+        opened.page.wait_for_selector("#i-7F3K")
+        assert opened.page.locator("#open").text_content() == "2 open"
+        assert opened.trouble == []
+
+
+def test_a_lost_server_is_said_and_found_again(browser: Browser) -> None:
+    server = Running(parts())
+    server.start()
+    try:
+        with tab(browser, server) as opened:
+            opened.go("incidents/8R5W")
+            opened.live()
+            server.stop()
+            said = re.compile(r"^Not live since \d\d:\d\d UTC, reconnecting$")
+            expect(opened.page.locator("#live")).to_have_text(said, timeout=10_000)
+            server.start()
+            opened.live()
+    finally:
+        server.stop()
+
+
+def test_all_of_it_works_without_javascript(browser: Browser, server: Running) -> None:
+    with tab(browser, server, java_script_enabled=False, viewport=PHONE) as opened:
+        page = opened.page
+        opened.go("incidents?state=all")
+        page.fill("#search", "db-1")
+        page.press("#search", "Enter")
+        page.wait_for_url("**text=db-1*")
+        assert page.locator("tbody tr").count() == 1
+        page.locator("tbody a").click()
+        page.wait_for_url("**/incidents/2H8D")
+        claim = page.locator("#rdma-fabric .claim").first
+        assert not claim.is_visible()
+        page.locator("#rdma-fabric summary").click()
+        assert claim.is_visible()
+        assert page.locator("#live").text_content() == ""
+        assert opened.trouble == []
+
+
+def test_a_link_to_a_claim_opens_its_cause(browser: Browser, server: Running) -> None:
+    with tab(browser, server) as opened:
+        opened.go("incidents/8R5W#cpu-throttling.confirm-2")
+        claim = opened.page.locator("[id='cpu-throttling.confirm-2']")
+        claim.wait_for(state="visible")
+        assert "Loses real time" in (claim.text_content() or "")
+
+
+def test_keys_reach_the_search_and_walk_the_list(browser: Browser, server: Running) -> None:
+    with tab(browser, server) as opened:
+        page = opened.page
+        opened.go("incidents?state=all")
+        page.keyboard.press("/")
+        assert page.evaluate("document.activeElement.id") == "search"
+        page.keyboard.press("Escape")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        assert page.evaluate("document.activeElement.id") == "i-8R5W"
+        page.keyboard.press("k")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/incidents/7F3K")
+
+
+def test_hostile_labels_run_nothing(browser: Browser, server: Running) -> None:
+    with tab(browser, server) as opened:
+        for path in ("incidents", "incidents/BAD1"):
+            opened.go(path)
+            opened.live()
+            assert opened.page.locator("main script, main img").count() == 0
+        assert opened.trouble == []
+
+
+def test_the_checks_of_contrast_and_targets_see_what_is_wrong(
+    browser: Browser, server: Running
+) -> None:
+    with tab(browser, server) as opened:
+        opened.go("incidents")
+        opened.page.evaluate("document.querySelector('h1').style.color = '#999'")
+        opened.page.evaluate("document.querySelector('.filters a').style.minHeight = '20px'")
+        assert len(opened.page.evaluate(CONTRAST)) == 1
+        assert len(opened.page.evaluate(SMALL_TARGETS)) == 1
