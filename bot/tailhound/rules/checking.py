@@ -151,7 +151,7 @@ def _escaped(text: str) -> str:
 # --- tests as text
 
 
-def tests_text(tested: Iterable[Tested], *, all_checks: bool = False) -> str:
+def results_text(tested: Iterable[Tested], *, all_checks: bool = False) -> str:
     """One line a test; below a failed one why, and the claims that did not decide as expected."""
     blocks = []
     for one in tested:
@@ -193,14 +193,14 @@ def _check_row(check: Check) -> str:
     return f"{'':8}{_MARKS[check.truth]}{claim:<39} {told}".rstrip()
 
 
-def tests_summary(tested: Iterable[Tested], seconds: float) -> str:
+def results_summary(tested: Iterable[Tested], seconds: float) -> str:
     """`6 of 7 passed in 0.02 s`."""
     results = [result for one in tested for result in one.results]
     passed = sum(result.passed for result in results)
     return f"{passed} of {len(results)} passed in {seconds:.2g} s"
 
 
-def tests_json(tested: Iterable[Tested]) -> str:
+def results_json(tested: Iterable[Tested]) -> str:
     """The results for scripts."""
     told = [
         {

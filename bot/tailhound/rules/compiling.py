@@ -18,7 +18,7 @@ from tailhound.rules.condition.typed import meant, usable
 from tailhound.rules.expression import Condition, Vocabulary, compile_condition
 from tailhound.rules.inputs import Input
 from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
-from tailhound.rules.reading import read_file
+from tailhound.rules.reading import Read, read_file
 from tailhound.rules.runbook import Claim, EvidencePlan, Runbook, Threshold, Trigger
 from tailhound.rules.says import Says, compile_says
 from tailhound.rules.where import Where, where
@@ -32,11 +32,11 @@ def compile_runbook(
     path: str, source: str | bytes, collectors: Collectors, allow: Allows
 ) -> tuple[Runbook | None, tuple[Finding, ...]]:
     """The runbook of a file; None, with all findings in file order, when anything is wrong."""
-    file, node, findings = read_file(path, source)
-    if file is None or node is None:
+    read, findings = read_file(path, source)
+    if read is None:
         return None, findings
     text = source.decode("utf-8") if isinstance(source, bytes) else source
-    bench = Bench(path=path, text=text, file=file, node=node, collectors=collectors, allow=allow)
+    bench = Bench(path=path, text=text, read=read, collectors=collectors, allow=allow)
     bench.findings.extend(findings)
     runbook = bench.runbook()
     found = tuple(sorted(set(bench.findings), key=lambda f: (f.line, f.column, f.message)))
@@ -49,12 +49,30 @@ class Bench:
 
     path: str
     text: str
-    file: schema.RunbookFile
-    node: Pairs
+    read: Read
     collectors: Collectors
     allow: Allows
     findings: list[Finding] = field(default_factory=list)
     vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary({}, {}))
+
+    @property
+    def file(self) -> schema.RunbookFile:
+        """The shape of the file."""
+        return self.read.file
+
+    @property
+    def node(self) -> Pairs:
+        """The nodes behind the shape."""
+        return self.read.node
+
+    def written(self, section: str) -> frozenset[str]:
+        """All keys of a section, those too whose value has a wrong shape."""
+        found = self.read.written.get(section)
+        return (
+            frozenset(key.text for key, _ in found.entries)
+            if isinstance(found, Pairs)
+            else frozenset()
+        )
 
     def wrong(self, steps: Steps, message: str) -> None:
         """A finding at a place of the file."""
@@ -175,7 +193,8 @@ class Bench:
         self.vocabulary = Vocabulary(
             {name: plan.schema for name, plan in plans.items()},
             {name: told.unit for name, told in self.file.thresholds.items()},
-            frozenset(self.file.evidence) - frozenset(plans),
+            frozenset(self.written("evidence") - frozenset(plans))
+            | (self.written("thresholds") - frozenset(self.file.thresholds)),
         )
         return plans
 
@@ -199,7 +218,7 @@ class Bench:
         if told.compare_to and given != ["promql"]:
             self.wrong((*steps, "compare_to"), "`compare_to:` goes with `promql:` only")
         if told.collect is None:
-            around = Surroundings(self.file.runbook, inputs, self.allow)
+            around = Surroundings(self.file.runbook, self._or_broken(inputs), self.allow)
             onset = (self.file.onset or "").partition(".")
             wanted = onset[2] if onset[0] == name else ""
             node = follow(self.node, steps)
@@ -211,9 +230,14 @@ class Bench:
             known = meant(told.collect, self.collectors)
             self.wrong((*steps, "collect"), f"no collector named {told.collect!r}{known}")
             return None
-        for below, message in parameter_mistakes(told.with_, collector, inputs):
+        for below, message in parameter_mistakes(told.with_, collector, self._or_broken(inputs)):
             self.wrong((*steps, *below), message)
         return collector
+
+    def _or_broken(self, inputs: Mapping[str, Input]) -> Mapping[str, Input]:
+        """The inputs, and in place of those that are wrong themselves some that fit."""
+        broken = self.written("inputs") - frozenset(inputs)
+        return {**inputs, **{name: Input(name=name, from_label=name) for name in broken}}
 
     def _when(self, plans: dict[str, EvidencePlan]) -> None:
         """Compile `when:`; it may look at the first wave only."""
@@ -225,7 +249,7 @@ class Bench:
             later = [
                 other
                 for other in (condition.evidence if condition else ())
-                if self.file.evidence[other].when is not None
+                if other in self.file.evidence and self.file.evidence[other].when is not None
             ]
             if later:
                 self.wrong(steps, f"{later[0]!r} has a `when:` itself; there are two waves only")

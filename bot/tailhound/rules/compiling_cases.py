@@ -45,8 +45,9 @@ class Cases:
 
     def _test(self, steps: Steps, told: schema.Test) -> Test:
         for position, offer in enumerate(told.offers or ()):
-            if offer not in self._bench.file.mitigations:
-                known = meant(offer, self._bench.file.mitigations)
+            mitigations = self._bench.written("mitigations")
+            if offer not in mitigations:
+                known = meant(offer, mitigations)
                 message = f"no mitigation named {offer!r}{known}"
                 self._bench.wrong((*steps, "offers", position), message)
         for position, name in enumerate(told.missing or ()):

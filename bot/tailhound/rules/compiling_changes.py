@@ -71,8 +71,9 @@ class Changes:
     def _limit(self, id: str, told: schema.Limit | None, inputs: frozenset[str]) -> Limit | None:
         if told is None:
             return None
-        if told.per not in inputs:
-            message = f"no input named {told.per!r}{meant(told.per, inputs)}"
+        known = inputs | self._bench.written("inputs")
+        if told.per not in known:
+            message = f"no input named {told.per!r}{meant(told.per, known)}"
             self._bench.wrong(("mitigations", id, "limit", "per"), message)
         return Limit(at_most=told.at_most, per=told.per, window_seconds=seconds(told.window))
 
@@ -80,7 +81,7 @@ class Changes:
         if told is None:
             return None
         steps = ("mitigations", id, "verify")
-        known = self._bench.file.evidence
+        known = self._bench.written("evidence")
         for index, name in enumerate(told.collect):
             if name not in known:
                 message = f"no evidence named {name!r}{meant(name, known)}"

@@ -144,6 +144,28 @@ def follow(node: Node, steps: Steps) -> Node:
     return node
 
 
+def without(node: Node, steps: Steps) -> Node:
+    """The tree without the value at a path (and its key); the same tree where there is none."""
+    if not steps:
+        return node
+    first, rest = steps[0], steps[1:]
+    if isinstance(node, Pairs):
+        entries = (
+            (key, without(value, rest) if key.text == first else value)
+            for key, value in node.entries
+            if rest or key.text != first
+        )
+        return Pairs(tuple(entries), node.place)
+    if isinstance(node, Items):
+        items = (
+            without(item, rest) if index == first else item
+            for index, item in enumerate(node.items)
+            if rest or index != first
+        )
+        return Items(tuple(items), node.place)
+    return node
+
+
 def lines(text: str) -> list[str]:
     """The lines of a file, broken where YAML breaks them."""
     return _BREAK.split(text)

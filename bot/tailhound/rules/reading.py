@@ -1,6 +1,7 @@
 """From the bytes of a file to its checked shape: every finding at its place, with a suggestion."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -27,19 +28,52 @@ _KINDS: Mapping[str, str] = {
 }
 
 
-def read_file(
-    path: str, source: str | bytes
-) -> tuple[RunbookFile | None, Pairs | None, tuple[Finding, ...]]:
-    """The file's shape and its nodes; without a shape, everything that is wrong with it."""
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What could be read of a file: its shape, the nodes behind it, and all nodes as written.
+
+    Parts of a wrong shape are left out of `file` and `node`, so that the rest is checked too.
+    """
+
+    file: RunbookFile
+    node: Pairs
+    written: Pairs
+
+
+def read_file(path: str, source: str | bytes) -> tuple[Read | None, tuple[Finding, ...]]:
+    """What could be read, None when too much is wrong; with everything that is wrong."""
     try:
-        node, findings = places.read(path, source)
+        written, findings = places.read(path, source)
     except RunbookErrors as errors:
-        return None, None, errors.findings
-    try:
-        file = RunbookFile.model_validate(places.plain(node))
-    except ValidationError as error:
-        return None, node, (*findings, *_findings(error, node))
-    return file, node, findings
+        return None, errors.findings
+    node = written
+    for _ in range(_ROUNDS):
+        try:
+            file = RunbookFile.model_validate(places.plain(node))
+        except ValidationError as error:
+            if node is written:
+                findings = (*findings, *_findings(error, node))
+            pruned = _pruned(node, error)
+            if pruned is None:
+                break
+            node = pruned
+        else:
+            return Read(file, node, written), findings
+    return None, findings
+
+
+def _pruned(node: Pairs, error: ValidationError) -> Pairs | None:
+    """Without the values that are wrong; None when the file itself is."""
+    wrong: set[tuple[str | int, ...]] = set()
+    for item in error.errors(include_url=False):
+        steps = _steps(node, item["loc"])
+        wrong.add(tuple(steps[:-1] if item["type"] == "missing" else steps))
+    if () in wrong:
+        return None
+    pruned: Node = node
+    for steps in sorted(wrong, key=lambda steps: [str(step).zfill(9) for step in steps])[::-1]:
+        pruned = places.without(pruned, steps)
+    return pruned if isinstance(pruned, Pairs) else None
 
 
 def _findings(error: ValidationError, node: Pairs) -> Iterator[Finding]:
@@ -67,6 +101,7 @@ def _steps(node: Node, location: Sequence[str | int]) -> list[str | int]:
     return steps
 
 
+_ROUNDS = 20
 _BRANCHES = frozenset({"[key]", "str", "int", "float", "bool", "mapping", "text", "json", "key"})
 
 

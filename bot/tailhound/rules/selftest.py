@@ -133,9 +133,8 @@ def _sure(runbook: Runbook, test: Test, judged: Judged) -> list[str]:
     found, why = confidence(runbook, judged)
     if found is test.confidence:
         return []
-    return [
-        f"expected {test.confidence.value} confidence, got {found.value} ({why or 'nothing speaks against it'})"
-    ]
+    expected = f"expected {test.confidence.value} confidence, got {found.value}"
+    return [f"{expected} ({why})" if why else expected]
 
 
 def _named(names: tuple[str, ...]) -> str:

@@ -95,6 +95,8 @@ class Names:
             self.used.add(node.id)
             unit = known.thresholds[node.id]
             return Piece(kind=Kind.NUMBER, unit=unit, run=terms.threshold(node.id), name=node.id)
+        if node.id in known.broken:
+            return WRONG
         return self.wrong(node, self._no_value(node.id))
 
     def _no_value(self, name: str) -> str:
