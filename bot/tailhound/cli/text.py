@@ -82,8 +82,10 @@ def _counts(diagnosis: Diagnosis) -> str:
     for cause in diagnosis.causes:
         tally[cause.verdict] += 1
     total = len(diagnosis.causes)
+    noun = "cause" if total == 1 else "causes"
     return (
-        f"{total} {'cause' if total == 1 else 'causes'} checked: {tally[Verdict.REFUTED]} ruled out, "
+        f"{total} {noun} checked: "
+        f"{tally[Verdict.REFUTED]} ruled out, "
         f"{tally[Verdict.NOT_APPLICABLE]} not applicable, {tally[Verdict.UNKNOWN]} unknown"
     )
 

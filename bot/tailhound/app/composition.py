@@ -1,13 +1,10 @@
 """The composition root: the only place that names concrete classes, and what `diagnose` needs."""
 
 import importlib.metadata
-import json
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tailhound.durable.investigation import Investigator
 from tailhound.errors import RunbookErrors, SettingsError
 from tailhound.flow import Collector, Transport
 from tailhound.requests.argv import SHIPPED, AllowList

@@ -1,0 +1,22 @@
+"""The composition root: the only place that names concrete classes."""
+
+from tailhound.app.composition import (
+    allow_list,
+    collectors,
+    compiled,
+    runbook_files,
+    templates,
+    transports,
+)
+from tailhound.app.office import Office, recorded_at
+
+__all__ = [
+    "Office",
+    "allow_list",
+    "collectors",
+    "compiled",
+    "recorded_at",
+    "runbook_files",
+    "templates",
+    "transports",
+]

@@ -1,0 +1,217 @@
+"""`tailhound serve`, put together: database, engine, Slack, web, and how they start and end."""
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from starlette.routing import BaseRoute
+
+from tailhound.app.composition import allow_list, collectors, compiled, transports
+from tailhound.diagnosis.report import as_json
+from tailhound.durable.asking import Place, Terms
+from tailhound.durable.investigation import Investigator
+from tailhound.durable.service import Durable, Surroundings
+from tailhound.errors import RunbookErrors
+from tailhound.flow import Transport
+from tailhound.model import State
+from tailhound.notifiers import Notifier
+from tailhound.notifiers.console import ConsoleNotifier
+from tailhound.rules.loading import Compiled
+from tailhound.settings import Settings
+from tailhound.slack.calls import client as slack_client
+from tailhound.slack.listeners import SlackListeners
+from tailhound.slack.notifier import SlackNotifier
+from tailhound.slack.socket import SlackSocket
+from tailhound.sources.alertmanager import read_group
+from tailhound.store.database import Database, open_database
+from tailhound.store.incidents import IncidentReader
+from tailhound.store.outputs import keep_compiled, read_compiled
+from tailhound.web.app import create_app
+from tailhound.web.auth import check_listen
+from tailhound.web.metrics import Metrics
+from tailhound.web.parts import Parts
+from tailhound.web.server import bind, serve
+
+SLACK_SECONDS = 10.0
+OPEN = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extras:
+    """What the demo adds to a server: recorded transports, its own routes, a word when it is up.
+
+    `as_of` tells the moment that an investigation looks at; None = the wall clock.
+    """
+
+    transports: Sequence[Transport] | None = None
+    routes: Sequence[BaseRoute] = ()
+    started: Callable[[str], None] = lambda _address: None
+    say: Callable[[str], None] = _say
+    notifiers: Sequence[Notifier] = field(default_factory=tuple)
+
+
+class Server:
+    """One process that serves. `run` returns when `stop` was called or a signal came."""
+
+    def __init__(self, settings: Settings, extras: Extras | None = None) -> None:
+        check_listen(settings)
+        self._settings = settings
+        self._extras = extras or Extras()
+        self._compiled = compiled(settings)
+        self._stop = asyncio.Event()
+        self._metrics = Metrics()
+
+    def stop(self) -> None:
+        """End `run`; it then takes at most 5 s."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Listen, take up what an earlier life left, serve until stopped."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        listening = bind(self._settings.listen.host, self._settings.listen.port)
+        database = open_database(self._settings.store.url)
+        asked = self._extras.transports
+        backends = transports(self._settings) if asked is None else tuple(asked)
+        try:
+            await self._serve(listening, database, backends)
+        finally:
+            for backend in backends:
+                backend.close()
+            database.close()
+
+    async def _serve(
+        self, listening: socket.socket, database: Database, backends: Sequence[Transport]
+    ) -> None:
+        self._keep_compiled(database)
+        durable = Durable(
+            Surroundings(
+                database=database,
+                terms=self._terms,
+                investigator_for=_Investigators(self, database, backends),
+                read_group=read_group,
+                notifiers={notifier.name: notifier for notifier in self._notifiers()},
+            )
+        )
+        await durable.start()
+        reader = IncidentReader.of(database)
+        slack = self._slack(durable, reader)
+        try:
+            await serve(
+                create_app(self._parts(durable, reader), extra=self._extras.routes),
+                listening,
+                self._stop,
+                started=lambda: self._started(listening),
+            )
+        finally:
+            if slack is not None:
+                await asyncio.to_thread(slack.stop)
+            await durable.stop()
+
+    def _started(self, listening: socket.socket) -> None:
+        host, port = listening.getsockname()[:2]
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._extras.say(f"tailhound serves {address} (mode {self._settings.mode})")
+        self._extras.started(address)
+
+    def _keep_compiled(self, database: Database) -> None:
+        """Runs in flight finish by the set that they began with, so every set is kept."""
+        with database.writing() as connection:
+            keep_compiled(connection, self._compiled.to_json().encode(), datetime.now(UTC))
+
+    def _terms(self) -> Terms:
+        return Terms(
+            incidents=self._settings.incidents,
+            sha=self._compiled.sha,
+            causes=len(self._compiled.runbooks),
+            verdict_seconds=self._settings.deadlines.verdict,
+            late_seconds=self._settings.deadlines.late,
+            mode=self._settings.mode,
+            places=self._places(),
+        )
+
+    def _places(self) -> tuple[Place, ...]:
+        places = [Place(notifier.name, "-") for notifier in self._extras.notifiers]
+        places.append(Place(ConsoleNotifier.name, "-"))
+        if self._settings.slack.bot_token is not None:
+            places.append(Place(SlackNotifier.name, self._settings.slack.channel))
+        return tuple(places)
+
+    def _notifiers(self) -> tuple[Notifier, ...]:
+        made: list[Notifier] = [*self._extras.notifiers, ConsoleNotifier(self._extras.say)]
+        slack = self._settings.slack
+        if slack.bot_token is not None:
+            web = slack_client(slack.bot_token.read(), slack.api_url, SLACK_SECONDS)
+            made.append(SlackNotifier(web, public_url=self._settings.listen.public_url))
+        return tuple(made)
+
+    def _slack(self, durable: Durable, reader: IncidentReader) -> SlackSocket | None:
+        """The socket for clicks, when tokens for it are configured."""
+        slack = self._settings.slack
+        if slack.bot_token is None or slack.app_token is None:
+            return None
+        loop = asyncio.get_running_loop()
+        web = slack_client(slack.bot_token.read(), slack.api_url, SLACK_SECONDS)
+
+        def recheck(incident: str, user: str, envelope: str) -> bool:
+            """Stored when this returns; a click that was known already counts as stored."""
+            asking = durable.recheck(incident, user, envelope)
+            asyncio.run_coroutine_threadsafe(asking, loop).result()
+            return True
+
+        listeners = SlackListeners(
+            web, recheck=recheck, status=lambda: reader.list(states=OPEN, limit=20)
+        )
+        listening = SlackSocket(web, slack.app_token.read(), listeners)
+        listening.start()
+        return listening
+
+    def _parts(self, durable: Durable, reader: IncidentReader) -> Parts:
+        return Parts(
+            settings=self._settings,
+            accept=durable.accept,
+            reader=reader,
+            as_json=as_json,
+            clock=lambda: datetime.now(UTC),
+            metrics=self._metrics,
+        )
+
+
+class _Investigators:
+    """The investigator of each compiled set that a run names; sets are compiled once."""
+
+    def __init__(self, server: Server, database: Database, backends: Sequence[Transport]) -> None:
+        self._settings = server._settings
+        self._database = database
+        self._backends = backends
+        self._known: dict[str, Investigator] = {}
+        self._put(server._compiled)
+
+    def __call__(self, sha: str) -> Investigator:
+        """KeyError when that set was never kept, or can't be compiled by this version."""
+        if sha not in self._known:
+            with self._database.reading() as connection:
+                content = read_compiled(connection, sha)
+            if content is None:
+                raise KeyError(sha)
+            try:
+                kept = Compiled.from_json(
+                    content.decode(), collectors(), allow_list(self._settings)
+                )
+            except RunbookErrors as error:
+                raise KeyError(f"{sha}: {error}") from error
+            self._put(kept)
+        return self._known[sha]
+
+    def _put(self, kept: Compiled) -> None:
+        self._known[kept.sha] = Investigator(kept, collectors(), self._backends, self._settings)
