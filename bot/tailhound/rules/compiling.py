@@ -31,7 +31,11 @@ _KINDS = ("collect", "promql", "kubernetes", "ssh")
 def compile_runbook(
     path: str, source: str | bytes, collectors: Collectors, allow: Allows
 ) -> tuple[Runbook | None, tuple[Finding, ...]]:
-    """The runbook of a file; None, with all findings in file order, when anything is wrong."""
+    """The runbook of a file and all findings in file order.
+
+    A runbook with findings is only what is left of it, good for looking at its names and no more;
+    None when nothing is left.
+    """
     read, findings = read_file(path, source)
     if read is None:
         return None, findings
@@ -40,7 +44,7 @@ def compile_runbook(
     bench.findings.extend(findings)
     runbook = bench.runbook()
     found = tuple(sorted(set(bench.findings), key=lambda f: (f.line, f.column, f.message)))
-    return (None if found else runbook), found
+    return runbook, found
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,11 +72,8 @@ class Bench:
     def written(self, section: str) -> frozenset[str]:
         """All keys of a section, those too whose value has a wrong shape."""
         found = self.read.written.get(section)
-        return (
-            frozenset(key.text for key, _ in found.entries)
-            if isinstance(found, Pairs)
-            else frozenset()
-        )
+        entries = found.entries if isinstance(found, Pairs) else ()
+        return frozenset(key.text for key, _ in entries)
 
     def wrong(self, steps: Steps, message: str) -> None:
         """A finding at a place of the file."""
@@ -212,6 +213,11 @@ class Bench:
     ) -> Collector[Any, Any] | None:
         steps = ("evidence", name)
         given = [kind for kind in _KINDS if getattr(told, kind) is not None]
+        written = follow(self.read.written, steps)
+        if isinstance(written, Pairs) and any(
+            written.get(kind) is not None and kind not in given for kind in _KINDS
+        ):
+            return None  # its shape is wrong, and has been reported
         if len(given) != 1:
             self.wrong(steps, f"{name}: give exactly one of {', '.join(_KINDS)}")
             return None

@@ -24,15 +24,18 @@ def compile_files(
     sources: Sources, collectors: Collectors, allow: Allows
 ) -> tuple[tuple[Runbook, ...], tuple[Finding, ...]]:
     """The runbooks of the files that are right, and all findings over all files, in file order."""
-    runbooks: list[Runbook] = []
+    read: list[Runbook] = []
     findings: list[Finding] = []
     for path, source in sources.items():
         runbook, found = compile_runbook(path, source, collectors, allow)
         findings.extend(found)
         if runbook is not None:
-            runbooks.append(runbook)
-    findings.extend(_across(runbooks))
-    return tuple(runbooks), tuple(findings)
+            read.append(runbook)
+    findings.extend(_across(read))
+    order = {path: index for index, path in enumerate(sources)}
+    findings.sort(key=lambda f: (order.get(f.path, 0), f.line, f.column))
+    wrong = {finding.path for finding in findings}
+    return tuple(runbook for runbook in read if runbook.path not in wrong), tuple(findings)
 
 
 def load_runbooks(sources: Sources, collectors: Collectors, allow: Allows) -> tuple[Runbook, ...]:

@@ -71,8 +71,9 @@ def _pruned(node: Pairs, error: ValidationError) -> Pairs | None:
     if () in wrong:
         return None
     pruned: Node = node
-    for steps in sorted(wrong, key=lambda steps: [str(step).zfill(9) for step in steps])[::-1]:
-        pruned = places.without(pruned, steps)
+    last_first = sorted(wrong, key=lambda path: [str(step).zfill(9) for step in path])[::-1]
+    for path in last_first:
+        pruned = places.without(pruned, path)
     return pruned if isinstance(pruned, Pairs) else None
 
 
