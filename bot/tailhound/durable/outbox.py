@@ -66,7 +66,7 @@ class Outbox:
         self._wakers = {place: asyncio.Event() for place in self._places}
         self._tasks: list[asyncio.Task[None]] = []
         self._backlog: dict[Place, int] = {}
-        self._stopping = False
+        self._stopping = asyncio.Event()
 
     async def start(self) -> None:
         """Take over what an earlier life left, and begin to send."""
@@ -84,7 +84,7 @@ class Outbox:
 
     async def stop(self) -> None:
         """Stop soon: a call that outlasts the wait is cut off and looked up in the next life."""
-        self._stopping = True
+        self._stopping.set()
         self.wake()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
@@ -104,13 +104,13 @@ class Outbox:
 
     async def _serve(self, place: Place) -> None:
         waker = self._wakers[place]
-        while not self._stopping:
+        while not self._stopping.is_set():
             waker.clear()
             try:
                 pause = await self._send_one(place)
             except StoreUnavailable:
                 pause = STORE_SECONDS  # the row keeps; the next try says whether it helped
-            if pause > 0 and not self._stopping:
+            if pause > 0 and not self._stopping.is_set():
                 await _until(waker, pause)
 
     async def _send_one(self, place: Place) -> float:
@@ -123,8 +123,8 @@ class Outbox:
         self._boot.hook("after_send")
         await self._settle(letter, result)
         self._boot.hook("after_record")
-        if pause and not self._stopping:
-            await asyncio.sleep(pause)
+        if pause:
+            await _until(self._stopping, pause)
         return 0.0
 
     async def _deliver(

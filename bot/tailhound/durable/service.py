@@ -23,15 +23,14 @@ from tailhound.notifiers import Notifier
 from tailhound.store.database import Database
 
 LATE_CONCURRENCY = 10
-POLL_SECONDS = 0.1
-LATE_POLL_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What the durable part is given: the database, the settings' terms, and who does the work.
 
-    The database must stay open until `Durable.stop` has returned.
+    The database must stay open until `Durable.stop` has returned. `poll_seconds` is how often the
+    queue of investigations is looked at.
     """
 
     database: Database
@@ -40,6 +39,7 @@ class Surroundings:
     read_group: ReadGroup
     notifiers: Mapping[str, Notifier] = field(default_factory=dict)
     boot: Boot = field(default_factory=Boot)
+    poll_seconds: float = 0.1
 
 
 class Durable:
@@ -73,9 +73,10 @@ class Durable:
             blocking=self._blocking,
         )
         bodies = Investigations(self.engine, shop)
+        poll = self._given.poll_seconds
         queues = (
-            Queue(INVESTIGATE, self._given.terms().incidents.concurrency, POLL_SECONDS),
-            Queue(LATE, LATE_CONCURRENCY, LATE_POLL_SECONDS),
+            Queue(INVESTIGATE, self._given.terms().incidents.concurrency, poll),
+            Queue(LATE, LATE_CONCURRENCY, 5 * poll),
         )
         await self._blocking.run(self.engine.prepare, queues)
         await self.outbox.start()

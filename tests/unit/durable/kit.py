@@ -238,9 +238,13 @@ class Chat:
     answers: list[str] = field(default_factory=list)
     messages: dict[str, list[Delivery]] = field(default_factory=dict)
     looked: int = 0
+    delay: float = 0.0
+    sent: list[str] = field(default_factory=list)
 
     async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
         answer = self.answers.pop(0) if self.answers else "ok"
+        if self.delay:
+            await asyncio.sleep(self.delay)
         if answer == "later":
             return Later(0.05, "ratelimited")
         if answer == "refuse":
@@ -251,6 +255,7 @@ class Chat:
             await asyncio.Event().wait()
         message = delivery.message or self._found(delivery) or f"m{len(self.messages) + 1}"
         self.messages.setdefault(message, []).append(delivery)
+        self.sent.append(delivery.incident.id)
         if answer == "lost":
             return Later(0.05, "the answer was lost", unsure=True)
         return Posted(delivery.place, message)
@@ -415,20 +420,23 @@ async def lab(
     chat: Chat | None = None,
     detective: Detective | None = None,
     boot: Boot | None = None,
+    unknown_set: bool = False,
     **changes: Any,
 ) -> AsyncIterator[Lab]:
     """The durable part on a database file, started and stopped."""
     chat = chat or Chat()
     detective = detective or Detective()
     notifiers: dict[str, Notifier] = {"chat": chat}
+    known = {} if unknown_set else {"0" * 64: detective}
     database = fresh_database(folder)
     given = Surroundings(
         database=database,
         terms=lambda: terms(**changes),
-        investigator_for=lambda _sha: detective,
+        investigator_for=lambda sha: known[sha],
         read_group=read_group,
         notifiers=notifiers,
         boot=boot or Boot(),
+        poll_seconds=0.02,
     )
     durable = Durable(given)
     await durable.start()

@@ -1,15 +1,21 @@
-"""From an accepted body to a verdict that people see."""
+"""From an accepted body to a verdict that people see, whatever goes wrong on the way."""
 
+import asyncio
 from pathlib import Path
 
-from tailhound.model import Outlook, State
+import pytest
+
+from tailhound.model import EvidenceStatus, Outlook, State
 from tests.unit.durable import kit
+from tests.unit.durable.kit import Detective, alert, body
+
+ENDED = "2026-11-30T02:55:00Z"
 
 
 def test_an_alert_ends_in_one_message_with_a_verdict(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.lab(tmp_path) as lab:
-            id = await lab.accepted(kit.body(kit.alert()))
+            id = await lab.accepted(body(alert()))
             incident = await lab.diagnosed(id)
             assert incident.state is State.DIAGNOSED
             assert incident.diagnosis is not None
@@ -19,5 +25,249 @@ def test_an_alert_ends_in_one_message_with_a_verdict(tmp_path: Path) -> None:
             assert len(lab.chat.posts(id)) == 1
             assert lab.detective.calls == ["resolve", "collect", "deepen", "decide"]
             assert [raw.text for raw in lab.reader.raw(id)] == ["{...}"]
+
+    kit.run(scene())
+
+
+def test_the_first_post_does_not_wait_for_the_investigation(tmp_path: Path) -> None:
+    async def scene() -> None:
+        gate = asyncio.Event()
+        async with kit.lab(tmp_path, detective=Detective(gate=gate)) as lab:
+            id = await lab.accepted(body(alert()))
+            shown = await kit.until(lambda: lab.chat.last(id))
+            assert shown.state is State.INVESTIGATING
+            assert shown.diagnosis is None
+            gate.set()
+            await lab.diagnosed(id)
+
+    kit.run(scene())
+
+
+@pytest.mark.parametrize("step", ["resolve", "collect", "deepen", "decide"])
+def test_a_step_that_breaks_ends_in_a_visible_failure(tmp_path: Path, step: str) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path, detective=Detective(breaks_at=step)) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: lab.incident(id).state is State.FAILED)
+            incident = lab.incident(id)
+            assert "ZeroDivisionError" in incident.failed_because
+            await kit.until(lambda: (shown := lab.chat.last(id)) and shown.state is State.FAILED)
+
+    kit.run(scene())
+
+
+@pytest.mark.parametrize("step", ["resolve", "collect", "deepen"])
+def test_a_step_that_overruns_its_turn_is_cut_off_and_seen(
+    tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tailhound.durable.deadlines.GRACE_SECONDS", 0.1)
+
+    async def scene() -> None:
+        detective = Detective(hangs_at=step)
+        async with kit.lab(tmp_path, detective=detective, verdict_seconds=0.6) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: lab.incident(id).state is State.FAILED)
+            assert "TimeoutError" in lab.incident(id).failed_because
+
+    kit.run(scene())
+
+
+def test_a_compiled_set_that_cant_be_loaded_is_a_visible_failure(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path, unknown_set=True) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: lab.incident(id).state is State.FAILED)
+            assert "KeyError" in lab.incident(id).failed_because
+
+    kit.run(scene())
+
+
+def test_conditional_evidence_is_part_of_the_verdict(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path, detective=Detective(conditional=("node",))) as lab:
+            incident = await lab.diagnosed(await lab.accepted(body(alert())))
+            assert incident.diagnosis is not None
+            assert [e.name for e in incident.diagnosis.evidence] == ["cpu", "spec", "node"]
+
+    kit.run(scene())
+
+
+def test_late_answers_revise_the_verdict_and_the_message_says_so(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path, detective=Detective(slow=("cpu",))) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: lab.incident(id).revised)
+            incident = lab.incident(id)
+            assert incident.diagnosis is not None
+            assert incident.diagnosis.outlook is Outlook.CAUSE_FOUND
+            assert incident.revised is not None
+            assert incident.revised.was == "no cause confirmed"
+            assert incident.revised.why.startswith("prometheus answered after")
+            (cpu,) = [e for e in incident.diagnosis.evidence if e.name == "cpu"]
+            assert cpu.status is EvidenceStatus.COLLECTED
+            assert incident.n == 1
+            await kit.until(lambda: (shown := lab.chat.last(id)) and shown.revised)
+
+    kit.run(scene())
+
+
+def test_late_answers_that_change_nothing_are_only_filed(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path, detective=Detective(slow=("spec",))) as lab:
+            id = await lab.accepted(body(alert()))
+
+            def filed() -> bool:
+                diagnosis = lab.incident(id).diagnosis
+                return diagnosis is not None and all(
+                    e.status is EvidenceStatus.COLLECTED for e in diagnosis.evidence
+                )
+
+            await kit.until(filed)
+            assert lab.incident(id).revised is None
+
+    kit.run(scene())
+
+
+def test_with_late_seconds_of_zero_nothing_is_asked_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        detective = Detective(slow=("cpu",))
+        async with kit.lab(tmp_path, detective=detective, late_seconds=0.0) as lab:
+            id = await lab.accepted(body(alert()))
+            await lab.diagnosed(id)
+            assert await lab.durable.engine.look_up([f"late:{id}:1"]) == {}
+
+    kit.run(scene())
+
+
+def test_progress_is_shown_before_the_verdict_but_rarely(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tailhound.durable.deadlines.PROGRESS_APART_SECONDS", 0.1)
+
+    async def scene() -> None:
+        async with kit.lab(tmp_path, detective=Detective(reports=12)) as lab:
+            id = await lab.accepted(body(alert()))
+            await lab.diagnosed(id)
+            await kit.until(lambda: (shown := lab.chat.last(id)) and shown.diagnosis)
+            (message,) = lab.chat.posts(id)
+            with_progress = [d for d in lab.chat.messages[message] if d.incident.progress]
+            assert 1 <= len(with_progress) <= 3
+            assert lab.incident(id).progress is None
+
+    kit.run(scene())
+
+
+def test_a_second_click_does_not_ask_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path) as lab:
+            id = await lab.accepted(body(alert()))
+            await lab.diagnosed(id)
+            clicks = await asyncio.gather(
+                *(lab.durable.recheck(id, "ben", "envelope-1") for _ in range(5))
+            )
+            assert sorted(clicks) == [False, False, False, False, True]
+            again = await lab.diagnosed(id, n=2)
+            assert any("ben" in line.what for line in again.timeline)
+            assert lab.detective.calls.count("decide") == 2
+            assert len(lab.chat.posts(id)) == 1
+
+    kit.run(scene())
+
+
+def test_clicks_while_an_investigation_runs_make_one_more(tmp_path: Path) -> None:
+    async def scene() -> None:
+        gate = asyncio.Event()
+        async with kit.lab(tmp_path, detective=Detective(gate=gate)) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: "collect" in lab.detective.calls)
+            for i in range(3):
+                assert await lab.durable.recheck(id, "ben", f"envelope-{i}")
+            assert lab.incident(id).n == 1
+            gate.set()
+            await lab.diagnosed(id, n=2)
+            assert lab.detective.calls.count("decide") == 2
+            assert lab.incident(id).n == 2
+
+    kit.run(scene())
+
+
+def test_a_recheck_of_an_incident_that_is_not_there_says_so(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path) as lab:
+            with pytest.raises(LookupError, match="NOPE"):
+                await lab.durable.recheck("NOPE", "ben", "envelope-1")
+            id = await lab.accepted(b"not json")
+            with pytest.raises(LookupError, match=id):
+                await lab.durable.recheck(id, "ben", "envelope-2")
+
+    kit.run(scene())
+
+
+def test_an_incident_that_resolves_meanwhile_still_gets_its_verdict(tmp_path: Path) -> None:
+    async def scene() -> None:
+        gate = asyncio.Event()
+        async with kit.lab(tmp_path, detective=Detective(gate=gate)) as lab:
+            id = await lab.accepted(body(alert()))
+            await lab.durable.accept(body(alert(ends_at=ENDED)))
+            assert lab.incident(id).state is State.RESOLVED
+            gate.set()
+            incident = await lab.diagnosed(id)
+            assert incident.state is State.RESOLVED
+            assert incident.diagnosis is not None
+
+    kit.run(scene())
+
+
+def test_the_incident_of_a_pod_joins_the_open_one_of_its_workload(tmp_path: Path) -> None:
+    async def scene() -> None:
+        detective = Detective()
+        async with kit.lab(tmp_path, detective=detective) as lab:
+            first = await lab.accepted(body(alert()))
+            await lab.diagnosed(first)
+            detective.key = lab.incident(first).key
+            second = await lab.accepted(body(alert("other", fingerprint="f2")))
+            await kit.until(lambda: lab.incident(second).state is State.JOINED)
+            assert lab.incident(second).joined_into == first
+            assert len(lab.incident(first).alerts) == 2
+            assert detective.calls.count("decide") == 1
+            third = await lab.accepted(body(alert("other", fingerprint="f3")))
+            assert third == first
+            await lab.durable.accept(
+                body(
+                    alert(ends_at=ENDED),
+                    alert("other", fingerprint="f2", ends_at=ENDED),
+                    alert("other", fingerprint="f3", ends_at=ENDED),
+                )
+            )
+            assert lab.incident(first).state is State.RESOLVED
+            await kit.until(
+                lambda: (shown := lab.chat.last(second)) and shown.state is State.JOINED
+            )
+
+    kit.run(scene())
+
+
+def test_two_incidents_of_one_workload_join_the_earlier_whoever_notices(tmp_path: Path) -> None:
+    async def scene() -> None:
+        detective = Detective(key="workload:/prod/llm")
+        async with kit.lab(tmp_path, detective=detective) as lab:
+            bodies = [body(alert(f"pod-{i}", fingerprint=f"f{i}")) for i in range(6)]
+            ids = [await lab.accepted(content) for content in bodies]
+            await kit.until(lambda: sum(lab.incident(id).state is State.JOINED for id in ids) == 5)
+            await lab.diagnosed(ids[0])
+            into = {lab.incident(id).joined_into for id in ids[1:]}
+            assert lab.incident(ids[0]).state is State.DIAGNOSED
+            assert ids[0] in into
+            assert len(lab.incident(ids[0]).alerts) == 6
+
+    kit.run(scene())
+
+
+def test_evidence_that_no_checkpoint_holds_becomes_truncated(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path, detective=Detective(conditional=("x" * 300_000,))) as lab:
+            incident = await lab.diagnosed(await lab.accepted(body(alert())))
+            assert incident.diagnosis is not None
+            assert [e.name for e in incident.diagnosis.evidence][:2] == ["cpu", "spec"]
 
     kit.run(scene())
