@@ -4,6 +4,7 @@ TailhoundError
 +-- RunbookErrors      a runbook, profile or template is wrong; holds all findings of the file
 +-- SettingsError      the configuration is wrong; says where and what to write instead
 +-- AlertUnreadable    the bytes that arrived are not an Alertmanager v4 body
++-- RecordingUnreadable   a file is no recording, or one of another version; says where
 +-- Refused            a request breaks a rule of ours (argv not allowed, a write among reads)
 +-- StoreUnavailable   the database can't be read or written now; trying again later may help
 
@@ -51,6 +52,10 @@ class SettingsError(TailhoundError):
 
 class AlertUnreadable(TailhoundError):
     """The body is no Alertmanager v4 notification; the text says what is wrong with it."""
+
+
+class RecordingUnreadable(TailhoundError):
+    """The file is no recording that this version can read; the text says where and why."""
 
 
 class Refused(TailhoundError):

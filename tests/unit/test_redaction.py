@@ -134,6 +134,10 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
     assert redacted(text) == text
 
 
+def test_a_lone_surrogate_does_not_get_further() -> None:
+    assert redacted("a\ud800b é") == "a\ufffdb é"
+
+
 def test_json_stays_json() -> None:
     value = {"password": 'a"b\\c', "x": json.dumps({"token": "abc123def", "n": 1}), "y": [KEY]}
     assert json.loads(redacted(json.dumps(value))).keys() == value.keys()

@@ -63,6 +63,7 @@ _COUNTED_TOKENS = re.compile(
 )
 """In front of "token": a language model's token, not a secret."""
 
+_BROKEN = re.compile("[\ud800-\udfff]")
 _Shape = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 """A literal without which the pattern can't match (lower case), the pattern, what replaces it."""
 
@@ -70,11 +71,15 @@ _Shape = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 def redacted(text: str) -> str:
     """The text with every secret replaced by MARK; JSON stays JSON. Applying it twice is once.
 
+    A lone surrogate becomes U+FFFD: no file and no database takes it.
+
     Known by name: password=, token:, api-key, Authorization and Cookie headers, --flags, the
     `value` of an environment variable with such a name, also inside JSON inside a string. Known by
     shape: private key blocks, JWTs, bearer and basic credentials, user and password of a URL, keys
     of AWS, GitHub, GitLab, Slack, Google, Hugging Face, NVIDIA and others, password hashes.
     """
+    if not text.isascii():
+        text = _BROKEN.sub("\ufffd", text)
     hints = text.lower()
     for hint, pattern, replacement in _SHAPES:
         if hint in hints:
@@ -278,7 +283,6 @@ _INVISIBLE = re.compile(
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
-_BROKEN = re.compile("[\ud800-\udfff]")
 _STACKED = re.compile(
     "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
     "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"

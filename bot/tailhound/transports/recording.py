@@ -1,0 +1,299 @@
+"""A recording: what one investigation asked and what came back, redacted, as one JSON file.
+
+It is made by a `Recorder` (the `record` callback of `durable.gather`), replayed by
+`transports.replay`, and is what demos, tests and bundles are made of. The format is versioned;
+reading is strict: what it does not know, it refuses, with the place.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tailhound.errors import RecordingUnreadable, Refused
+from tailhound.flow import Request
+from tailhound.model import Missing, Reason
+from tailhound.model.facts import Sample
+from tailhound.model.redaction import scrubbed
+from tailhound.requests import (
+    GetObject,
+    Labelled,
+    ListObjects,
+    Output,
+    Query,
+    Ranged,
+    RangeQuery,
+    RunOnHost,
+)
+
+VERSION = 1
+REQUESTS: Mapping[str, type[Request[Any]]] = {
+    kind.__name__: kind for kind in (Query, RangeQuery, GetObject, ListObjects, RunOnHost)
+}
+"""Every kind of question that a recording can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question, its reply (or Missing), and the seconds it took."""
+
+    request: Request[Any]
+    reply: Any
+    took: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """`as_of` is the moment that was "now"; `alert` is the body as Alertmanager sent it."""
+
+    as_of: datetime
+    alert: Any
+    answers: tuple[Answer, ...]
+
+
+class Recorder:
+    """Collects answers; `record` fits the callback of `gather`. One per investigation.
+
+    A question that was asked again (late evidence) keeps its last real answer.
+    """
+
+    def __init__(self, as_of: datetime, alert: Any) -> None:
+        self._as_of = as_of
+        self._alert = alert
+        self._answers: dict[Request[Any], Answer] = {}
+
+    def record(self, request: Request[Any], reply: Any, took: float) -> None:
+        """Keep one answer, redacted."""
+        key = without_secrets(request)
+        if isinstance(reply, Missing) and key in self._answers:
+            return
+        self._answers[key] = Answer(key, scrubbed(reply), round(took, 3))
+
+    def recording(self) -> Recording:
+        """What was recorded so far, in an order that does not depend on who answered first."""
+        answers = sorted(self._answers.values(), key=lambda answer: _sorting(answer.request))
+        return Recording(as_of=self._as_of, alert=scrubbed(self._alert), answers=tuple(answers))
+
+
+def without_secrets(request: Request[Any]) -> Request[Any]:
+    """The question as recordings hold it: a secret that came in by a label is not kept."""
+    try:
+        clean: Request[Any] = scrubbed(request)
+    except Refused:  # the mark can't be part of a name; then the name held no secret either
+        return request
+    return clean
+
+
+def _sorting(request: Request[Any]) -> tuple[str, str, str]:
+    return type(request).__name__, request.backend, request.shown
+
+
+def written(recording: Recording) -> str:
+    """The recording as the text of its file."""
+    body = {
+        "tailhound_recording": VERSION,
+        "as_of": recording.as_of.isoformat(),
+        "alert": recording.alert,
+        "answers": [_written(answer) for answer in recording.answers],
+    }
+    return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def save(recording: Recording, path: Path) -> None:
+    """Write the file."""
+    path.write_text(written(recording), encoding="utf-8")
+
+
+def load(path: Path) -> Recording:
+    """The recording in a file; RecordingUnreadable names the file and the place in it."""
+    try:
+        return parsed(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecordingUnreadable(f"{path}: can't be read: {error}") from error
+    except RecordingUnreadable as error:
+        raise RecordingUnreadable(f"{path}: {error}") from error
+
+
+def parsed(text: str) -> Recording:
+    """The recording in a text; RecordingUnreadable says what is wrong with it, and where."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RecordingUnreadable(f"is not JSON: {error}") from error
+    if not isinstance(body, dict) or "tailhound_recording" not in body:
+        raise RecordingUnreadable("is no recording: `tailhound record` makes one")
+    if body["tailhound_recording"] != VERSION:
+        version = body["tailhound_recording"]
+        raise RecordingUnreadable(f"has version {version!r}; this tailhound reads {VERSION}")
+    _known(body, {"tailhound_recording", "as_of", "alert", "answers"}, "top level")
+    answers = _typed(body.get("answers"), list, "answers")
+    return Recording(
+        as_of=_moment(body.get("as_of")),
+        alert=body.get("alert"),
+        answers=tuple(_answer(item, f"answers[{at}]") for at, item in enumerate(answers)),
+    )
+
+
+def _written(answer: Answer) -> dict[str, Any]:
+    kind = type(answer.request).__name__
+    if REQUESTS.get(kind) is not type(answer.request):
+        raise TypeError(f"a recording can't hold a {kind}")
+    asked = {item.name: getattr(answer.request, item.name) for item in fields(answer.request)}  # type: ignore[arg-type]
+    told: dict[str, Any] = {"ask": {"type": kind, **asked}, "took": answer.took}
+    if isinstance(answer.reply, Missing):
+        return told | {
+            "missing": {"reason": answer.reply.reason.value, "detail": answer.reply.detail}
+        }
+    return told | {"reply": _CODECS[kind][0](answer.reply)}
+
+
+def _answer(item: Any, at: str) -> Answer:
+    _known(_typed(item, dict, at), {"ask", "took", "reply", "missing"}, at)
+    if ("reply" in item) == ("missing" in item):
+        raise RecordingUnreadable(f"{at}: holds either a reply or a missing")
+    request = _request(item.get("ask"), f"{at}.ask")
+    took = _number(item.get("took", 0.0), f"{at}.took")
+    if "missing" in item:
+        return Answer(request, _missing(item["missing"], f"{at}.missing"), took)
+    decode = _CODECS[type(request).__name__][1]
+    try:
+        return Answer(request, decode(item["reply"]), took)
+    except (TypeError, ValueError, KeyError, AttributeError, RecordingUnreadable) as error:
+        kind = type(request).__name__
+        raise RecordingUnreadable(f"{at}.reply: is no answer to a {kind}: {error!r}") from error
+
+
+def _request(item: Any, at: str) -> Request[Any]:
+    values = dict(_typed(item, dict, at))
+    name = values.pop("type", None)
+    kind = REQUESTS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise RecordingUnreadable(f"{at}.type: {name!r} is none of {', '.join(REQUESTS)}")
+    declared = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    _known(values, set(declared), at)
+    for key, value in values.items():
+        kind_of_field = _FIELD_KINDS[declared[key].type]
+        _typed(value, kind_of_field, f"{at}.{key}")
+        if kind_of_field is list:
+            values[key] = tuple(_typed(part, str, f"{at}.{key}") for part in value)
+    try:
+        return kind(**values)
+    except (TypeError, Refused) as error:
+        raise RecordingUnreadable(f"{at}: {error}") from error
+
+
+_FIELD_KINDS: Mapping[Any, Any] = {
+    str: str,
+    bool: bool,
+    float: (int, float),
+    tuple[str, ...]: list,
+}
+"""What the fields of questions are declared as, and what JSON holds for them."""
+
+
+def _missing(item: Any, at: str) -> Missing:
+    _known(_typed(item, dict, at), {"reason", "detail"}, at)
+    try:
+        reason = Reason(item.get("reason"))
+    except ValueError as error:
+        raise RecordingUnreadable(f"{at}.reason: {error}") from error
+    return Missing(reason, _typed(item.get("detail"), str, f"{at}.detail"))
+
+
+def _known(item: Mapping[str, Any], names: set[str], at: str) -> None:
+    unknown = sorted(set(item) - names)
+    if unknown:
+        raise RecordingUnreadable(f"{at}: unknown {', '.join(map(repr, unknown))}")
+
+
+def _typed(value: Any, kind: Any, at: str) -> Any:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise RecordingUnreadable(f"{at}: can't be {type(value).__name__}")
+    return value
+
+
+def _number(value: Any, at: str) -> float:
+    number = float(_typed(value, int | float, at))
+    if not math.isfinite(number):
+        raise RecordingUnreadable(f"{at}: must be finite")
+    return number
+
+
+def _moment(value: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(_typed(value, str, "as_of"))
+    except ValueError as error:
+        raise RecordingUnreadable(f"as_of: {error}") from error
+    if moment.tzinfo is None:
+        raise RecordingUnreadable("as_of: needs a time zone")
+    return moment
+
+
+def _series(item: Labelled | Ranged) -> dict[str, Any]:
+    labels = {"labels": dict(item.labels)}
+    if isinstance(item, Labelled):
+        return {**labels, "value": item.value}
+    return {**labels, "samples": [[sample.at, sample.value] for sample in item.samples]}
+
+
+def _labels(item: Any) -> tuple[tuple[str, str], ...]:
+    pairs = _typed(item["labels"], dict, "labels").items()
+    return tuple(sorted((name, _typed(value, str, name)) for name, value in pairs))
+
+
+def _labelled(item: Any) -> Labelled:
+    return Labelled(_labels(item), _number(item["value"], "value"))
+
+
+def _ranged(item: Any) -> Ranged:
+    samples = (Sample(_number(at, "at"), _number(value, "value")) for at, value in item["samples"])
+    return Ranged(_labels(item), tuple(samples))
+
+
+def _output(item: Any) -> Output:
+    second = item.get("second")
+    _known(item, {"stdout", "stderr", "exit_code", "second", "gap_seconds"}, "output")
+    return Output(
+        stdout=_typed(item["stdout"], str, "stdout"),
+        stderr=_typed(item["stderr"], str, "stderr"),
+        exit_code=_typed(item["exit_code"], int, "exit_code"),
+        second=_output(second) if second is not None else None,
+        gap_seconds=_number(item.get("gap_seconds", 0.0), "gap_seconds"),
+    )
+
+
+def _output_written(output: Output) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "stdout": output.stdout,
+        "stderr": output.stderr,
+        "exit_code": output.exit_code,
+    }
+    if output.second is not None:
+        told |= {"second": _output_written(output.second), "gap_seconds": output.gap_seconds}
+    return told
+
+
+def _kube_object(item: Any) -> Any:
+    return _typed(item, dict, "object")
+
+
+_CODECS: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "Query": (
+        lambda reply: [_series(item) for item in reply],
+        lambda told: tuple(_labelled(item) for item in _typed(told, list, "vector")),
+    ),
+    "RangeQuery": (
+        lambda reply: [_series(item) for item in reply],
+        lambda told: tuple(_ranged(item) for item in _typed(told, list, "ranges")),
+    ),
+    "GetObject": (dict, _kube_object),
+    "ListObjects": (
+        list,
+        lambda told: tuple(_kube_object(item) for item in _typed(told, list, "objects")),
+    ),
+    "RunOnHost": (_output_written, _output),
+}
+"""Per kind of question: how its reply is written, and how it is read."""

@@ -1,0 +1,37 @@
+"""Answers out of a recording: the same question gets the same reply, nothing else is asked."""
+
+import asyncio
+from typing import Any
+
+from tailhound.flow import Request, Turn
+from tailhound.model import Missing, Reason
+from tailhound.transports.recording import REQUESTS, Recording, without_secrets
+
+UNKNOWN = Missing(Reason.SKIPPED, "not in the recording: it was not asked when this was recorded")
+
+
+class ReplayTransport:
+    """Stands for every backend at once.
+
+    `pace` is the most seconds that one answer may take of the time it took when it was recorded:
+    0 answers at once, a demo may take a moment.
+    """
+
+    handles: tuple[type[Request[Any]], ...] = tuple(REQUESTS.values())
+
+    def __init__(self, recording: Recording, *, pace: float = 0.0) -> None:
+        self._answers = {answer.request: answer for answer in recording.answers}
+        self._pace = pace
+
+    async def ask(self, request: Request[Any], turn: Turn) -> Any:
+        """The recorded reply, or Missing(SKIPPED) for a question that was not recorded."""
+        answer = self._answers.get(request) or self._answers.get(without_secrets(request))
+        if answer is None:
+            return UNKNOWN
+        wait = min(self._pace, answer.took)
+        if wait > 0:
+            await asyncio.sleep(wait)
+        return answer.reply
+
+    def close(self) -> None:
+        """Nothing is open."""
