@@ -8,14 +8,14 @@ from tailhound.app.composition import (
     templates,
     transports,
 )
-from tailhound.app.office import Office, recorded_at
+from tailhound.app.office import Office, recorded
 
 __all__ = [
     "Office",
     "allow_list",
     "collectors",
     "compiled",
-    "recorded_at",
+    "recorded",
     "runbook_files",
     "templates",
     "transports",

@@ -2,28 +2,62 @@
 
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from tailhound.app.composition import collectors, compiled, transports
 from tailhound.durable.investigation import Investigator
-from tailhound.errors import SettingsError
+from tailhound.errors import RecordingUnreadable, SettingsError
 from tailhound.flow import Transport
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings
+from tailhound.transports import recording
+from tailhound.transports.recording import Recorder, Recording
+from tailhound.transports.replay import ReplayTransport
 
 
-def recorded_at(path: Path) -> datetime:
-    raise SettingsError(str(path))
+def recorded(path: Path) -> Recording:
+    """A recording; SettingsError says what is wrong with it."""
+    try:
+        return recording.load(path)
+    except RecordingUnreadable as error:
+        raise SettingsError(str(error)) from error
 
 
 class Office:
-    """One investigator with its connections; `close` drops them."""
+    """One investigator with its connections; `close` drops them.
 
-    def __init__(self, settings: Settings, runbook: str | None = None) -> None:
+    `replay` answers from a recording instead of the configured backends. `body` is the alert body
+    as it came: `keep` writes it into the file together with what was asked.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        runbook: str | None,
+        replay: Recording | None,
+        body: Any,
+        now: datetime,
+    ) -> None:
         whole = compiled(settings)
-        self._transports: tuple[Transport, ...] = transports(settings)
-        self.investigator = Investigator(
-            _only(whole, runbook), collectors(), self._transports, settings
+        self._transports: tuple[Transport, ...] = (
+            (ReplayTransport(replay),) if replay else transports(settings)
         )
+        self._recorder = Recorder(now, body)
+        self.investigator = Investigator(
+            _only(whole, runbook),
+            collectors(),
+            self._transports,
+            settings,
+            hearing=self._recorder.record,
+        )
+
+    def keep(self, path: Path) -> None:
+        """Write what was asked and answered, redacted."""
+        try:
+            recording.save(self._recorder.recording(), path)
+        except OSError as error:
+            raise SettingsError(f"{path}: can't be written: {error.strerror}") from error
 
     def close(self) -> None:
         """Drop all connections."""

@@ -4,9 +4,10 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from starlette.routing import BaseRoute
 
@@ -15,7 +16,7 @@ from tailhound.diagnosis.report import as_json
 from tailhound.durable.asking import Place, Terms
 from tailhound.durable.investigation import Investigator
 from tailhound.durable.service import Durable, Surroundings
-from tailhound.errors import RunbookErrors
+from tailhound.errors import RunbookErrors, SettingsError
 from tailhound.flow import Transport
 from tailhound.model import State
 from tailhound.notifiers import Notifier
@@ -47,16 +48,15 @@ def _say(text: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What the demo adds to a server: recorded transports, its own routes, a word when it is up.
-
-    `as_of` tells the moment that an investigation looks at; None = the wall clock.
+    """What the demo adds to a server: its socket, recorded transports, its own routes, a word when
+    it is up.
     """
 
+    listening: socket.socket | None = None
     transports: Sequence[Transport] | None = None
     routes: Sequence[BaseRoute] = ()
     started: Callable[[str], None] = lambda _address: None
     say: Callable[[str], None] = _say
-    notifiers: Sequence[Notifier] = field(default_factory=tuple)
 
 
 class Server:
@@ -69,17 +69,26 @@ class Server:
         self._compiled = compiled(settings)
         self._stop = asyncio.Event()
         self._metrics = Metrics()
+        self._listeners: SlackListeners | None = None
 
     def stop(self) -> None:
         """End `run`; it then takes at most 5 s."""
         self._stop.set()
+
+    def click(self, envelope: str, payload: Mapping[str, Any]) -> object:
+        """Take a click that did not come over Slack's socket: the demo's own channel page."""
+        if self._listeners is None:
+            raise SettingsError("clicks need slack.bot_token, and a server that runs")
+        return self._listeners.receive(envelope, payload)
 
     async def run(self) -> None:
         """Listen, take up what an earlier life left, serve until stopped."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
-        listening = bind(self._settings.listen.host, self._settings.listen.port)
+        listening = self._extras.listening or bind(
+            self._settings.listen.host, self._settings.listen.port
+        )
         database = open_database(self._settings.store.url)
         asked = self._extras.transports
         backends = transports(self._settings) if asked is None else tuple(asked)
@@ -116,6 +125,8 @@ class Server:
         finally:
             if slack is not None:
                 await asyncio.to_thread(slack.stop)
+            elif self._listeners is not None:
+                self._listeners.close()
             await durable.stop()
 
     def _started(self, listening: socket.socket) -> None:
@@ -141,14 +152,13 @@ class Server:
         )
 
     def _places(self) -> tuple[Place, ...]:
-        places = [Place(notifier.name, "-") for notifier in self._extras.notifiers]
-        places.append(Place(ConsoleNotifier.name, "-"))
+        places = [Place(ConsoleNotifier.name, "-")]
         if self._settings.slack.bot_token is not None:
             places.append(Place(SlackNotifier.name, self._settings.slack.channel))
         return tuple(places)
 
     def _notifiers(self) -> tuple[Notifier, ...]:
-        made: list[Notifier] = [*self._extras.notifiers, ConsoleNotifier(self._extras.say)]
+        made: list[Notifier] = [ConsoleNotifier(self._extras.say)]
         slack = self._settings.slack
         if slack.bot_token is not None:
             web = slack_client(slack.bot_token.read(), slack.api_url, SLACK_SECONDS)
@@ -156,9 +166,9 @@ class Server:
         return tuple(made)
 
     def _slack(self, durable: Durable, reader: IncidentReader) -> SlackSocket | None:
-        """The socket for clicks, when tokens for it are configured."""
+        """The listeners for clicks, and the socket when there is a token for it."""
         slack = self._settings.slack
-        if slack.bot_token is None or slack.app_token is None:
+        if slack.bot_token is None:
             return None
         loop = asyncio.get_running_loop()
         web = slack_client(slack.bot_token.read(), slack.api_url, SLACK_SECONDS)
@@ -169,10 +179,12 @@ class Server:
             asyncio.run_coroutine_threadsafe(asking, loop).result()
             return True
 
-        listeners = SlackListeners(
+        self._listeners = SlackListeners(
             web, recheck=recheck, status=lambda: reader.list(states=OPEN, limit=20)
         )
-        listening = SlackSocket(web, slack.app_token.read(), listeners)
+        if slack.app_token is None:
+            return None
+        listening = SlackSocket(web, slack.app_token.read(), self._listeners)
         listening.start()
         return listening
 

@@ -17,7 +17,7 @@ from tailhound.cli import alerts
 from tailhound.cli.text import ANSWERED, markdown, terminal
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.offline import Terms, investigate
-from tailhound.errors import RunbookErrors, SettingsError
+from tailhound.errors import SettingsError
 from tailhound.model import Incident, Progress
 from tailhound.settings import Settings, load
 
@@ -36,42 +36,40 @@ _COLOURS = {
 def run(args: argparse.Namespace) -> int:
     """Diagnose what was given and print it."""
     settings = load(args.config)
-    now = app.recorded_at(args.replay) if args.replay else datetime.now(UTC)
+    replay = app.recorded(args.replay) if args.replay else None
+    now = replay.as_of if replay else datetime.now(UTC)
+    body = b"" if args.runbook else alerts.read_body(args.alert)
     group = (
         alerts.by_hand(args.runbook, args.input, now)
         if args.runbook
-        else alerts.group_of(alerts.read_body(args.alert), args.alert)
+        else alerts.group_of(body, args.alert)
     )
     found, ignored = alerts.incidents_of(group, settings, now)
     for reason, count in ignored.items():
         sys.stderr.write(f"{count} not diagnosed: {reason}\n")
     if not found:
         raise SettingsError("no alert of it is to be diagnosed")
-    diagnosed = asyncio.run(_all(found, settings, args, now))
+    office = app.Office(
+        settings, runbook=args.runbook, replay=replay, body=json.loads(body or "null"), now=now
+    )
+    diagnosed = asyncio.run(_all(found, settings, office, now))
+    if args.record:
+        office.keep(args.record)
     _print(diagnosed, args, now)
     return DONE if any(_anyone_answered(incident) for incident in diagnosed) else NO_BACKEND
 
 
 async def _all(
-    found: Sequence[Incident], settings: Settings, args: argparse.Namespace, now: datetime
+    found: Sequence[Incident], settings: Settings, office: app.Office, now: datetime
 ) -> list[Incident]:
     """Each incident in turn, with the same connections."""
+    on_terminal = sys.stderr.isatty()
+    terms = Terms(as_of=now, seconds=settings.deadlines.verdict, on_progress=_progress(on_terminal))
     try:
-        office = app.Office(settings, runbook=args.runbook, replay=args.replay, keep=args.record)
-    except RunbookErrors as error:
-        raise SettingsError(str(error)) from error
-    try:
-        terms = Terms(
-            as_of=now,
-            seconds=settings.deadlines.verdict,
-            on_progress=_progress(sys.stderr.isatty()),
-        )
-        done = [await investigate(office.investigator, incident, terms) for incident in found]
-        office.keep_recording(done)
-        return done
+        return [await investigate(office.investigator, incident, terms) for incident in found]
     finally:
         office.close()
-        if sys.stderr.isatty():
+        if on_terminal:
             sys.stderr.write("\r\x1b[K")
 
 

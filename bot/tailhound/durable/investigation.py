@@ -69,7 +69,10 @@ class _Resolving:
 
 
 class Investigator:
-    """Asks and judges for one compiled set of runbooks."""
+    """Asks and judges for one compiled set of runbooks.
+
+    `hearing` is called for each question that was really asked: a recorder.
+    """
 
     def __init__(
         self,
@@ -77,12 +80,15 @@ class Investigator:
         collectors: Mapping[str, Collector[Any, Any]],
         transports: Sequence[Transport],
         settings: Settings,
+        *,
+        hearing: Hearing | None = None,
     ) -> None:
         self._compiled = compiled
         self._runbooks = compiled.runbooks
         self._latency = collectors.get(LATENCY)
         self._transports = tuple(transports)
         self._settings = settings
+        self._hearing = hearing
         self._memos: OrderedDict[tuple[str, int], Memo] = OrderedDict()
 
     async def resolve(self, incident: Incident, turn: Turn) -> Plain:
@@ -91,7 +97,9 @@ class Investigator:
         start = Resolved(metric_prefix=site.metric_prefix, usual=_usual(incident, turn.as_of))
         collector = _Resolving(incident, start)
         ask = Ask("subject", collector, start)
-        found = await gather([ask], self._transports, turn, memo=self._memo(incident))
+        found = await gather(
+            [ask], self._transports, turn, record=self._hearing, memo=self._memo(incident)
+        )
         resolved = collector.resolved
         return {
             "resolved": _RESOLVED.dump_python(resolved, mode="json"),
@@ -110,7 +118,7 @@ class Investigator:
     ) -> Plain:
         """Ask all first questions at once."""
         wanted = self._plan(resolved).first
-        heard = _raw(record, incident, turn)
+        heard = self._heard(record, incident, turn)
         found = await self._ask(wanted, incident, turn, heard, on_progress)
         return {"evidence": evidence_to_plain(found)}
 
@@ -123,7 +131,7 @@ class Investigator:
         site = self._site(incident, _inputs(resolved))
         facts = {book.id: made.facts_of(book, evidence) for book in self._runbooks}
         values = {book.id: values_for(book, site) for book in self._runbooks}
-        heard = _raw(record, incident, turn)
+        heard = self._heard(record, incident, turn)
         found = await self._ask(made.second(facts, values), incident, turn, heard)
         return {"evidence": evidence_to_plain(found)}
 
@@ -139,7 +147,7 @@ class Investigator:
         """Ask these questions, by the names of their evidence, once more."""
         wanted = [item for item in self._plan(resolved).evidence if item.name in names]
         self._memos.pop((incident.id, incident.n), None)
-        found = await self._ask(wanted, incident, turn, _raw(record, incident, turn))
+        found = await self._ask(wanted, incident, turn, self._heard(record, incident, turn))
         return {"evidence": evidence_to_plain(found)}
 
     def decide(  # noqa: PLR0913 - what the workflow hands over, all by name
@@ -188,6 +196,25 @@ class Investigator:
         )
         return (*found, *(item.unasked for item in wanted if item.why_not))
 
+    def _heard(self, record: Record, incident: Incident, turn: Turn) -> Hearing:
+        """Passes each answer on as raw output, to be kept, and to the recorder."""
+
+        def heard(request: Request[Any], reply: Any, seconds: float) -> None:
+            if self._hearing is not None:
+                self._hearing(request, reply, seconds)
+            if not isinstance(reply, Missing):
+                record(
+                    RawOutput(
+                        question=request.shown,
+                        backend=request.backend,
+                        text=shown(reply),
+                        asked_at=turn.as_of,
+                        n=incident.n,
+                    )
+                )
+
+        return heard
+
     def _plan(self, resolved: Plain) -> Plan:
         return plan(self._runbooks, _inputs(resolved), self._latency)
 
@@ -208,24 +235,6 @@ class Investigator:
         while len(self._memos) > MEMOS_AT_MOST:
             self._memos.popitem(last=False)
         return memo
-
-
-def _raw(record: Record, incident: Incident, turn: Turn) -> Hearing:
-    """Passes each answer on as raw output, to be kept."""
-
-    def heard(request: Request[Any], reply: Any, _seconds: float) -> None:
-        if not isinstance(reply, Missing):
-            record(
-                RawOutput(
-                    question=request.shown,
-                    backend=request.backend,
-                    text=shown(reply),
-                    asked_at=turn.as_of,
-                    n=incident.n,
-                )
-            )
-
-    return heard
 
 
 def _inputs(resolved: Plain) -> Resolved:
