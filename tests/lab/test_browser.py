@@ -272,6 +272,6 @@ def test_the_checks_of_contrast_and_targets_see_what_is_wrong(
     with tab(browser, server) as opened:
         opened.go("incidents")
         opened.page.evaluate("document.querySelector('h1').style.color = '#999'")
-        opened.page.evaluate("document.querySelector('.filters a').style.minHeight = '20px'")
+        opened.page.evaluate("document.querySelector('.brand').style.minHeight = '20px'")
         assert len(opened.page.evaluate(CONTRAST)) == 1
         assert len(opened.page.evaluate(SMALL_TARGETS)) == 1
