@@ -1,0 +1,244 @@
+"""The engine's facade: start and stop in one process, take-up after a stop, what was given up."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tailhound.durable.engine import RECOVERIES_AT_MOST, Engine, Fate, Queue, Task, Workflow
+from tests.unit.durable import kit
+
+QUEUE = Queue("inv", 50, 0.02)
+
+
+@asynccontextmanager
+async def engine(folder: Path, workflow: Workflow) -> AsyncIterator[Engine]:
+    database = kit.fresh_database(folder)
+    running = Engine(database)
+    await asyncio.get_running_loop().run_in_executor(None, running.prepare, [QUEUE])
+    await running.start({"inv": workflow})
+    running_on.append(running)
+    try:
+        yield running
+    finally:
+        await running.stop()
+        database.close()
+
+
+running_on: list[Engine] = []
+
+
+def _ask(engine: Engine, n: int = 1, priority: int = 20) -> str:
+    task = Task("inv", f"inv:7F3K:{n}", "inv", ("7F3K", n, "sha"), priority)
+    with engine._database.accepting() as connection:
+        engine.enqueue(connection, task)
+    return task.id
+
+
+async def _fate(engine: Engine, id: str, fate: Fate) -> None:
+    async with asyncio.timeout(15):
+        while True:
+            found = await engine.look_up([id])
+            if id in found and found[id].fate is fate:
+                return
+            await asyncio.sleep(0.02)
+
+
+def test_it_can_be_started_and_stopped_again_and_again_in_one_process(tmp_path: Path) -> None:
+    async def scene() -> None:
+        ran = []
+
+        async def body(id: str, n: int, sha: str) -> str:
+            ran.append((id, n, sha))
+            return "done"
+
+        for n in range(3):
+            async with engine(tmp_path, body) as running:
+                await _fate(running, _ask(running, n), Fate.ENDED)
+        assert ran == [("7F3K", n, "sha") for n in range(3)]
+
+    kit.run(scene())
+
+
+def test_the_same_id_runs_once_however_often_it_is_asked_for(tmp_path: Path) -> None:
+    async def scene() -> None:
+        ran = []
+
+        async def body(id: str, n: int, sha: str) -> str:
+            ran.append(n)
+            return "done"
+
+        async with engine(tmp_path, body) as running:
+            for _ in range(5):
+                id = _ask(running)
+            await _fate(running, id, Fate.ENDED)
+            _ask(running)
+            await asyncio.sleep(0.1)
+            assert ran == [1]
+
+    kit.run(scene())
+
+
+def test_workflows_run_on_the_loop_that_started_the_engine(tmp_path: Path) -> None:
+    async def scene() -> None:
+        loops = []
+
+        async def body(id: str, n: int, sha: str) -> str:
+            loops.append(asyncio.get_running_loop())
+            return "done"
+
+        async with engine(tmp_path, body) as running:
+            await _fate(running, _ask(running), Fate.ENDED)
+        assert loops == [asyncio.get_running_loop()]
+
+    kit.run(scene())
+
+
+def test_stop_takes_seconds_although_a_step_hangs_and_the_step_runs_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def scene() -> None:
+        begun: list[str] = []
+        hang = True
+
+        async def first() -> int:
+            begun.append("first")
+            return 1
+
+        async def second(before: int) -> int:
+            begun.append("second")
+            if hang:
+                await asyncio.Event().wait()
+            return before + 1
+
+        async def body(id: str, n: int, sha: str) -> str:
+            running = running_on[-1]
+            one = await running.step("first", first)
+            return str(await running.step("second", second, one))
+
+        async with engine(tmp_path, body) as running:
+            id = _ask(running)
+            await kit.until(lambda: "second" in begun)
+            assert running.running == {id}
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+        assert loop.time() - began < 5
+        hang = False
+        async with engine(tmp_path, body) as running:
+            await _fate(running, id, Fate.ENDED)
+        assert begun == ["first", "second", "second"]
+
+    kit.run(scene())
+    assert capfd.readouterr().err == ""
+
+
+def test_what_a_task_of_ours_ignores_does_not_hold_up_stop(tmp_path: Path) -> None:
+    async def scene() -> None:
+        begun = asyncio.Event()
+        free = asyncio.Event()
+
+        async def body(id: str, n: int, sha: str) -> str:
+            begun.set()
+            while not free.is_set():
+                try:
+                    await free.wait()
+                except asyncio.CancelledError:
+                    continue
+            return "stubborn"
+
+        loop = asyncio.get_running_loop()
+        async with engine(tmp_path, body) as running:
+            _ask(running)
+            await begun.wait()
+            began = loop.time()
+        assert loop.time() - began < 5
+        free.set()
+        await asyncio.sleep(0.05)
+
+    logging.getLogger("dbos").setLevel("CRITICAL")
+    kit.run(scene())
+
+
+def test_a_workflow_that_raises_is_given_up_with_its_reason(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async def body(id: str, n: int, sha: str) -> str:
+            raise ZeroDivisionError("no rules")
+
+        async with engine(tmp_path, body) as running:
+            logging.getLogger("dbos").setLevel("CRITICAL")
+            id = _ask(running)
+            await _fate(running, id, Fate.GIVEN_UP)
+            since = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+            (seen,) = await running.given_up("inv:", since)
+            assert seen.id == id
+            assert "no rules" in seen.why
+            assert await running.given_up("late:", since) == ()
+            soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+            assert await running.given_up("inv:", soon) == ()
+
+    kit.run(scene())
+
+
+def test_a_workflow_that_was_interrupted_too_often_is_given_up(tmp_path: Path) -> None:
+    async def scene() -> None:
+        begun: list[int] = []
+
+        async def body(id: str, n: int, sha: str) -> str:
+            begun.append(n)
+            await asyncio.Event().wait()
+            return "never"
+
+        async with engine(tmp_path, body) as running:
+            id = _ask(running)
+            await kit.until(lambda: begun)
+        for _ in range(RECOVERIES_AT_MOST):
+            count = len(begun)
+            async with engine(tmp_path, body):
+                await kit.until(lambda count=count: len(begun) > count)  # type: ignore[misc]
+        async with engine(tmp_path, body) as running:
+            logging.getLogger("dbos").setLevel("CRITICAL")
+            await _fate(running, id, Fate.GIVEN_UP)
+            found = await running.look_up([id])
+            assert "took the process down" in found[id].why
+        assert len(begun) == RECOVERIES_AT_MOST + 1
+
+    kit.run(scene())
+
+
+def test_the_more_severe_incident_runs_first(tmp_path: Path) -> None:
+    async def scene() -> None:
+        order: list[int] = []
+
+        async def body(id: str, n: int, sha: str) -> str:
+            order.append(n)
+            return "done"
+
+        database = kit.fresh_database(tmp_path)
+        waiting = Engine(database)
+        waiting.prepare([Queue("inv", 1, 0.02)])
+        for n, priority in ((1, 20), (2, 1), (3, 10)):
+            _ask(waiting, n, priority)
+        await waiting.start({"inv": body})
+        await kit.until(lambda: len(order) == 3)
+        await waiting.stop()
+        database.close()
+        assert order == [2, 3, 1]
+
+    logging.getLogger("dbos").setLevel("ERROR")
+    kit.run(scene())
+
+
+def test_look_up_says_nothing_of_what_is_not_there(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async def body(id: str, n: int, sha: str) -> str:
+            return "done"
+
+        async with engine(tmp_path, body) as running:
+            assert await running.look_up([]) == {}
+            assert await running.look_up(["inv:NONE:1"]) == {}
+
+    kit.run(scene())

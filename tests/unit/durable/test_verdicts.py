@@ -1,0 +1,174 @@
+"""What an investigation does to its incident, as pure edits."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from tailhound.durable import verdicts
+from tailhound.model import (
+    Asked,
+    Cause,
+    Diagnosis,
+    Evidence,
+    EvidenceStatus,
+    Incident,
+    Outlook,
+    Progress,
+    State,
+    Subject,
+    SubjectKind,
+    Verdict,
+)
+from tailhound.store import codec
+from tailhound.store.records import Record
+from tests.unit.durable.kit import evidence
+
+NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
+
+
+def _record(state: State = State.INVESTIGATING, n: int = 1, done: int = 0) -> Record:
+    incident = Incident(
+        id="7F3K",
+        key="k",
+        subject=Subject(kind=SubjectKind.POD),
+        state=state,
+        alerts=(),
+        received_at=NOW,
+        n=n,
+    )
+    return Record(incident=incident, done=done)
+
+
+def _diagnosis(primary: str | None = "cpu", *found: Evidence) -> Diagnosis:
+    cause = Cause(runbook="cpu", title="the CPU limit", verdict=Verdict.CONFIRMED, because="b")
+    return Diagnosis(
+        outlook=Outlook.CAUSE_FOUND if primary else Outlook.NONE_CONFIRMED,
+        primary=primary,
+        chain=(primary,) if primary else (),
+        confidence=None,
+        causes=(cause,),
+        evidence=found,
+        decided_at=NOW,
+    )
+
+
+def test_a_verdict_ends_its_investigation_once() -> None:
+    after = verdicts.diagnosed(_record(), 1, _diagnosis(), NOW)
+    assert after is not None
+    assert after.done == 1
+    assert after.incident.state is State.DIAGNOSED
+    assert after.incident.timeline[-1].what == "Verdict: cause found: the CPU limit"
+    assert verdicts.diagnosed(after, 1, _diagnosis(), NOW) is None
+    assert verdicts.failed(after, 1, "late", NOW) is None
+
+
+def test_a_verdict_does_not_open_what_is_resolved_joined_or_being_mended() -> None:
+    for state in (State.RESOLVED, State.JOINED, State.MITIGATING):
+        after = verdicts.diagnosed(_record(state), 1, _diagnosis(), NOW)
+        assert after is not None
+        assert after.incident.state is state
+        broken = verdicts.failed(_record(state), 1, "why", NOW)
+        assert broken is not None
+        assert broken.incident.state is state
+        assert broken.incident.failed_because == "why"
+
+
+def test_progress_of_an_investigation_that_is_over_is_not_shown() -> None:
+    progress = Progress(answered=1, waiting=2, failed=0)
+    assert verdicts.progressed(_record(), 1, progress) is not None
+    assert verdicts.progressed(_record(done=1), 1, progress) is None
+    assert verdicts.progressed(_record(n=2, done=1), 1, progress) is None
+    assert verdicts.progressed(_record(State.RESOLVED), 1, progress) is None
+
+
+def test_a_revision_names_the_old_verdict_only_when_it_is_another_one() -> None:
+    record = _record(State.DIAGNOSED, done=1)
+    same = verdicts.revised(record, _diagnosis(), _diagnosis(), "why", NOW)
+    assert same.incident.revised is None
+    other = verdicts.revised(record, _diagnosis(None), _diagnosis(), "why", NOW)
+    assert other.incident.revised is not None
+    assert other.incident.revised.was == "no cause confirmed"
+    assert other.incident.revised.was_at == NOW
+
+
+def test_newer_evidence_takes_the_place_of_the_older_of_its_name() -> None:
+    old = (evidence("a"), evidence("b", EvidenceStatus.TIMEOUT), evidence("c"))
+    new = (evidence("b"), evidence("d"))
+    merged = verdicts.merged(old, new)
+    assert [item.name for item in merged] == ["a", "b", "c", "d"]
+    assert merged[1].status is EvidenceStatus.COLLECTED
+
+
+def test_what_timed_out_again_does_not_replace_anything() -> None:
+    late = (evidence("b", EvidenceStatus.TIMEOUT), evidence("c", EvidenceStatus.FORBIDDEN))
+    assert [item.name for item in verdicts.answered_late(late)] == ["c"]
+
+
+def test_evidence_with_one_question_out_of_time_is_asked_again() -> None:
+    half = replace(
+        evidence("a"),
+        asked=(
+            Asked(question="q", backend="ssh db-1", status=EvidenceStatus.TIMEOUT),
+            Asked(question="p", backend="ssh db-1", status=EvidenceStatus.COLLECTED),
+        ),
+    )
+    assert verdicts.unanswered((half, evidence("b"))) == ("a",)
+
+
+def test_it_says_who_answered_late() -> None:
+    late = replace(
+        evidence("a"),
+        asked=(Asked(question="q", backend="ssh db-1", status=EvidenceStatus.COLLECTED),),
+    )
+    why = verdicts.why_late((late,), NOW, NOW + timedelta(seconds=47))
+    assert why.replace("\u00a0", " ") == "ssh db-1 answered after 47 s"
+    silent = verdicts.why_late((evidence("a", EvidenceStatus.EMPTY),), NOW, NOW)
+    assert silent.startswith("the late questions answered")
+
+
+def _size(plain: object) -> int:
+    return len(codec.evidence_to_json(codec.evidence_from_plain(plain)).encode())
+
+
+def _plain(*items: Evidence) -> dict[str, object]:
+    return {"evidence": codec.evidence_to_plain(items), "other": 1}
+
+
+def test_what_fits_a_checkpoint_passes_unchanged() -> None:
+    plain = _plain(evidence("a"), evidence("b"))
+    assert verdicts.fitted(plain) == plain
+
+
+def test_evidence_too_large_for_a_checkpoint_is_unknown_and_says_so() -> None:
+    series = tuple({"at": float(i), "value": 1.0} for i in range(20_000))
+    large = replace(evidence("large"), facts={"load_series": series})
+    fitted = verdicts.fitted(_plain(evidence("small"), large))
+    assert _size(fitted["evidence"]) <= verdicts.CHECKPOINT_AT_MOST
+    small, cut = codec.evidence_from_plain(fitted["evidence"])
+    assert small == evidence("small")
+    assert cut.status is EvidenceStatus.TRUNCATED
+    assert cut.facts == {}
+    assert "KiB" in cut.reason
+
+
+def test_answers_go_before_facts_when_a_checkpoint_is_too_small() -> None:
+    asked = tuple(
+        Asked(
+            question=f"q{i}",
+            backend="prometheus",
+            status=EvidenceStatus.COLLECTED,
+            answer="x" * 400,
+        )
+        for i in range(1000)
+    )
+    chatty = replace(evidence("chatty"), asked=asked)
+    fitted = verdicts.fitted(_plain(chatty))
+    (kept,) = codec.evidence_from_plain(fitted["evidence"])
+    assert kept.facts == chatty.facts
+    assert kept.status is EvidenceStatus.COLLECTED
+    assert kept.asked[0].answer == ""
+
+
+def test_evidence_that_can_not_be_made_smaller_goes() -> None:
+    huge = evidence("x" * 300_000)
+    fitted = verdicts.fitted(_plain(evidence("small"), huge))
+    assert [e.name for e in codec.evidence_from_plain(fitted["evidence"])] == ["small"]
