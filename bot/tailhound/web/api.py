@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from tailhound.errors import StoreUnavailable
 from tailhound.model import Incident
 from tailhound.web.headline import headline, seen
 from tailhound.web.metrics import CONTENT_TYPE
-from tailhound.web.parts import Parts
+from tailhound.web.parts import Counts, Parts
 from tailhound.web.pool import Pool
 from tailhound.web.query import ListQuery, WrongQuery
 
@@ -75,13 +76,18 @@ class Api:
 
     async def metrics(self, _request: Request) -> Response:
         """GET /metrics."""
+        if self._parts.counts is not None:
+            await self._gauge(self._parts.counts)
+        text = self._parts.metrics.text()
+        return Response(text, headers={"content-type": CONTENT_TYPE})
+
+    async def _gauge(self, ask: Callable[[], Counts]) -> None:
         metrics = self._parts.metrics
         try:
-            counts = await self._pool.run(self._parts.counts)
+            counts = await self._pool.run(ask)
             metrics.queued(counts.incidents, counts.outbox_waiting, counts.outbox_oldest_seconds)
         except StoreUnavailable:
             metrics.unanswered()
-        return Response(metrics.text(), headers={"content-type": CONTENT_TYPE})
 
 
 def _line(incident: Incident) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What tailhound tells Prometheus about itself, from a registry of its own."""
 
+import math
 from collections.abc import Iterable, Mapping
 
 from prometheus_client import (
@@ -56,6 +57,8 @@ class Metrics:
             "outbox_oldest_seconds", "Age of the message that waits longest."
         )
         self._store = self._gauge("store_up", "1 when the database answered the last question.")
+        for gauge in (self._waiting, self._oldest, self._store):
+            gauge.set(math.nan)  # nobody has asked yet
 
     def accepted(self, *, new: int, repeats: int, ignored: int, seconds: float) -> None:
         """One body is stored; its alerts changed something, were known, or start nothing."""
@@ -101,7 +104,7 @@ class Metrics:
         self._store.set(0)
         self._incidents.clear()
         for gauge in (self._waiting, self._oldest):
-            gauge.set(float("nan"))
+            gauge.set(math.nan)
 
     def text(self) -> bytes:
         """The exposition text."""

@@ -45,17 +45,24 @@ class Pages:
             text=query.text,
             before=query.before,
         )
-        counts = await self._pool.run(self._parts.counts)
+        any_at_all = found or await self._pool.run(self._parts.reader.list, limit=1)
         page = found[: query.limit]
         return self._page(
             "incidents",
             incidents=page,
             query=query,
             older=query.page_after(page[-1].received_at) if len(found) > query.limit else "",
-            open=sum(counts.incidents.get(state, 0) for state in OPEN_STATES),
-            ever=sum(counts.incidents.values()),
+            open=await self._open(),
+            ever=bool(any_at_all),
             revision=revision,
         )
+
+    async def _open(self) -> str:
+        """`2 open`; "" when nobody counts."""
+        if self._parts.counts is None:
+            return ""
+        counts = await self._pool.run(self._parts.counts)
+        return f"{sum(counts.incidents.get(state, 0) for state in OPEN_STATES)} open"
 
     async def incident(self, request: Request) -> Response:
         """GET /incidents/{id}."""

@@ -126,6 +126,7 @@ class Parts:
     lists why the process should get no traffic; empty = ready. `oversized` is awaited with the
     number of bytes when a body was refused for its size, at most once in ten minutes. `slack_link`
     is the address of the incident's message, "" without one. `clock` is aware, UTC.
+    Without `counts` nothing is said of how many there are.
     """
 
     settings: Settings
@@ -134,7 +135,7 @@ class Parts:
     as_json: Callable[[Incident], dict[str, Any]]
     clock: Callable[[], datetime]
     metrics: Metrics
-    counts: Callable[[], Counts] = Counts
+    counts: Callable[[], Counts] | None = None
     not_ready: Callable[[], Sequence[str]] = tuple
     oversized: Callable[[int], Awaitable[None]] = _nobody_to_tell
     runbooks: Callable[[], Sequence[RunbookLine]] | None = None

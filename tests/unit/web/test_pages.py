@@ -235,6 +235,14 @@ def test_the_empty_list_says_how_to_send_an_alert() -> None:
     assert "/webhook/alertmanager" in text
 
 
+def test_without_counts_nothing_is_said_of_how_many_are_open() -> None:
+    html = get("/incidents", parts(counts=None)).text
+    assert "<title>Incidents - tailhound</title>" in html
+    assert " open<" not in html
+    metrics = get("/metrics", parts(counts=None)).text
+    assert "tailhound_outbox_waiting NaN" in metrics
+
+
 def test_the_other_empty_states_say_what_is_empty() -> None:
     assert "Nothing matches." in page("/incidents?text=zebra").text
     assert "Nothing is open." in page("/incidents", replace(FOUND, state=State.RESOLVED)).text
