@@ -14,6 +14,7 @@ import contextlib
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -105,27 +106,36 @@ class SshHost:
         path.chmod(0o755)
         return path
 
-    def descendants(self) -> list[psutil.Process]:
-        """The sessions and commands that run on this host now."""
+    def sessions(self) -> list[psutil.Process]:
+        """The sshd processes that serve a client now, with what they run."""
         with contextlib.suppress(psutil.NoSuchProcess):
             return psutil.Process(self.process.pid).children(recursive=True)
         return []
 
+    def commands(self) -> list[psutil.Process]:
+        """What runs on this host, also when its session is gone: its PATH gives it away."""
+        return [process for process in psutil.process_iter() if self._is_path_of(process)]
+
+    def _is_path_of(self, process: psutil.Process) -> bool:
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            return process.environ().get("PATH", "").startswith(f"{self.bin}:")
+        return False
+
     def cut(self) -> None:
-        """End every session at once, as a crash of the host would; the server goes on."""
-        _kill(self.descendants())
+        """End every session and command at once, as a crash of the host would; sshd goes on."""
+        _kill([*self.sessions(), *self.commands()])
 
     def stop(self) -> None:
         """End the server with all its sessions and commands."""
+        self.process.send_signal(signal.SIGSTOP)  # no new session while the last ones end
         self.cut()
-        ended = self.descendants()
         self.process.terminate()
+        self.process.send_signal(signal.SIGCONT)
         try:
             self.process.wait(5)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait(5)
-        _kill(ended)
 
 
 @dataclass(slots=True)

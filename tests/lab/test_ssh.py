@@ -220,7 +220,7 @@ def test_a_command_that_hangs_is_ended_on_the_host(site: Site, gpu1: SshHost) ->
     answer = ask(site.settings(gpu1), "gpu-1", "ibstat", seconds=1.6)
     assert missing(answer, Reason.TIMEOUT) == "`ibstat` on gpu-1 did not end within 1 s"
     assert time.monotonic() - started < 1.6
-    assert wait_until(lambda: not gpu1.descendants(), 1)
+    assert wait_until(lambda: not gpu1.commands(), 2)
 
 
 def test_a_command_that_ignores_the_first_signal_is_killed(site: Site, gpu1: SshHost) -> None:
@@ -230,7 +230,7 @@ def test_a_command_that_ignores_the_first_signal_is_killed(site: Site, gpu1: Ssh
 
 
 def _runs(host: SshHost, name: str) -> bool:
-    for process in host.descendants():
+    for process in host.commands():
         with contextlib.suppress(psutil.NoSuchProcess):
             if any(word.endswith(f"/{name}") for word in process.cmdline()):
                 return True
@@ -622,14 +622,20 @@ def test_a_host_with_too_many_log_ins_under_way_says_so(
     site: Site, host: Callable[..., SshHost]
 ) -> None:
     busy = host("busy", options=("MaxStartups 1",))
-    waiting = [socket.create_connection((busy.address, busy.port)) for _ in range(2)]
-    try:
-        assert wait_until(lambda: "MaxStartups" in busy.log, 2)
+    with contextlib.ExitStack() as waiting:
+        assert wait_until(lambda: _waits_for_log_in(waiting, busy), 5)
         detail = missing(ask(site.settings(busy), "busy", "uname", "-r"), Reason.UNREACHABLE)
-    finally:
-        for one in waiting:
-            one.close()
     assert "MaxStartups" in detail
+
+
+def _waits_for_log_in(waiting: contextlib.ExitStack, host: SshHost) -> bool:
+    """Take the only place of MaxStartups 1; False while sshd still counts an earlier client."""
+    client = waiting.enter_context(socket.create_connection((host.address, host.port)))
+    client.settimeout(5)
+    try:
+        return client.recv(4) == b"SSH-"
+    except ConnectionResetError:
+        return False
 
 
 def test_a_host_that_allows_few_sessions_still_answers_everything(
@@ -765,7 +771,7 @@ def test_cancelling_frees_the_thread_while_a_command_runs(site: Site, gpu1: SshH
 
 
 def _freeze(host: SshHost) -> None:
-    for process in host.descendants():
+    for process in host.sessions():
         process.suspend()
 
 
@@ -879,4 +885,4 @@ def test_fifty_hosts_that_hang_in_the_key_exchange_give_their_threads_back(site:
 
         answers, freed = using(site.settings(hosts=hosts, concurrency=16), flow)
     assert freed < 0.5
-    assert {one.reason for one in answers} == {Reason.TIMEOUT, Reason.SKIPPED}
+    assert Reason.TIMEOUT in {one.reason for one in answers} <= {Reason.TIMEOUT, Reason.SKIPPED}
