@@ -108,7 +108,7 @@ class _Demo:
         incident = sending.result()
         for line in _guide(self._address, incident):
             self._wishes.say(line)
-        return incident["state"] == "diagnosed"
+        return bool(incident["state"] == "diagnosed")
 
     async def _until_diagnosed(self, body: bytes) -> dict[str, Any]:
         """The incident as JSON, once its verdict stands in the channel (at most a minute)."""
