@@ -65,8 +65,9 @@ class Api:
         return PlainTextResponse("ok\n")
 
     async def readyz(self, _request: Request) -> Response:
-        """GET /readyz: 503 with the reasons when it should get no traffic."""
+        """GET /readyz: 503 with the reasons when it should get no traffic. Reads the database."""
         try:
+            await self._pool.run(self._parts.reader.revision)
             reasons = list(await self._pool.run(self._parts.not_ready))
         except StoreUnavailable as error:
             reasons = [str(error)]

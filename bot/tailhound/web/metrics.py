@@ -9,6 +9,7 @@ from prometheus_client import (
     Gauge,
     Histogram,
     ProcessCollector,
+    disable_created_metrics,
     generate_latest,
 )
 
@@ -23,6 +24,7 @@ class Metrics:
     """Counters that the parts of tailhound raise, and gauges that are read when Prometheus asks."""
 
     def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self._bodies()

@@ -123,10 +123,10 @@ class Parts:
     """The seams of the web. Plain callables may block: they are called in the web's own pool.
 
     `accept` returns after the commit. `as_json` is what `/api/incidents/{id}` answers. `not_ready`
-    lists why the process should get no traffic; empty = ready. `oversized` is awaited with the
-    number of bytes when a body was refused for its size, at most once in ten minutes. `slack_link`
-    is the address of the incident's message, "" without one. `clock` is aware, UTC.
-    Without `counts` nothing is said of how many there are.
+    lists why the process should get no traffic (the database is asked anyway); empty = ready.
+    `oversized` is awaited with the number of bytes when a body was refused for its size, at most
+    once in ten minutes. `slack_link` is the address of the incident's message, "" without one.
+    `clock` is aware, UTC. Without `counts` nothing is said of how many there are.
     """
 
     settings: Settings

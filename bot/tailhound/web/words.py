@@ -221,6 +221,8 @@ def _gap(asked: Asked) -> tuple[str, str]:
     reason = reason.strip().rstrip(".") or f"{who}: {asked.status.value}"
     if said and fix.strip():
         return small(reason), fix.strip().rstrip(".")
+    if ": set " in reason:  # not configured: the sentence says which key
+        return small(reason), ""
     return small(reason), _FIXES.get(asked.status, "").format(backend=who)
 
 

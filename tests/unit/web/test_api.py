@@ -124,6 +124,11 @@ def test_readyz_is_503_when_its_question_is_not_answered() -> None:
     assert (answer.status, answer.text) == (503, "tailhound.db is locked\n")
 
 
+def test_readyz_reads_the_database() -> None:
+    answer = get("/readyz", parts(Shelf(down=True)))
+    assert (answer.status, answer.text) == (503, "tailhound.db is locked\n")
+
+
 def test_metrics_tell_verdicts_evidence_queues_and_the_process() -> None:
     given = parts()
     given.metrics.decided(FOUND)

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tailhound.model import Incident, Revised, State
+from tailhound.model import EvidenceStatus, Incident, Revised, State
 from tailhound.settings import Settings
 from tailhound.web.app import create_app
 from tailhound.web.parts import Parts
@@ -168,6 +168,27 @@ def test_every_page_is_read_only_with_one_headline_and_scoped_heads(id: str) -> 
 def test_the_slack_message_is_linked_when_there_is_one() -> None:
     given = parts(slack_link=lambda _incident: "https://example.slack.com/archives/C1/p2")
     assert 'href="https://example.slack.com/archives/C1/p2"' in get("/incidents/8R5W", given).text
+
+
+def test_what_is_not_configured_is_not_told_to_be_asked_again() -> None:
+    assert FOUND.diagnosis is not None
+    why = "not asked: Prometheus is not configured: set prometheus.url"
+    skipped = replace(
+        FOUND.diagnosis.evidence[1].asked[0], status=EvidenceStatus.SKIPPED, detail=why
+    )
+    evidence = replace(FOUND.diagnosis.evidence[1], asked=(skipped,))
+    html = get(
+        "/incidents/8R5W",
+        parts(Shelf((replace(FOUND, diagnosis=replace(FOUND.diagnosis, evidence=(evidence,))),))),
+    ).text
+    assert f"RDMA fabric</strong>: {why}.</li>" in html
+
+
+def test_an_unreadable_body_that_failed_is_told_once() -> None:
+    bad = replace(EVERYTHING[-1], state=State.FAILED, failed_because="what arrived can't be read")
+    text = page("/incidents/0A0A", bad).text
+    assert "Unreadable alert" in text
+    assert "No verdict" not in text
 
 
 def test_labels_that_people_look_for_come_first() -> None:
