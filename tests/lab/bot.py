@@ -33,13 +33,13 @@ def settings(at: Endpoints, extra: Mapping[str, Any]) -> dict[str, Any]:
     """The bot's settings: the lab's addresses, short deadlines, and the scenario's own wishes."""
     values: dict[str, Any] = {"deadlines": {"verdict": VERDICT_SECONDS, "late": 0}}
     if at.prometheus:
-        values["prometheus"] = {"url": at.prometheus, "timeout_seconds": 5}
+        values["prometheus"] = {"url": at.prometheus, "timeout_seconds": 4}
     if at.kubernetes:
         values["kubernetes"] = {
             "server": at.kubernetes,
             "ca_file": at.kubernetes_ca,
             "token": {"file": at.kubernetes_token_file},
-            "timeout_seconds": 4,
+            "timeout_seconds": 1.5,
         }
     if at.hosts:
         values["ssh"] = {
@@ -50,7 +50,7 @@ def settings(at: Endpoints, extra: Mapping[str, Any]) -> dict[str, Any]:
                 name: {"address": address, "port": port}
                 for name, (address, port) in at.hosts.items()
             },
-            "timeout_seconds": 5,
+            "timeout_seconds": 3,
             "gap_seconds": GAP_SECONDS,
         }
     return merged(values, extra)

@@ -51,7 +51,7 @@ def test_a_scenario_s_own_settings_win() -> None:
     values = bot.settings(
         bot.Endpoints(prometheus="http://p", hosts={}), {"prometheus": {"url": "x"}}
     )
-    assert values["prometheus"] == {"url": "x", "timeout_seconds": 5}
+    assert values["prometheus"] == {"url": "x", "timeout_seconds": 4}
 
 
 def test_a_black_holed_backend_takes_the_connection_and_never_answers() -> None:

@@ -1,8 +1,10 @@
 """Every scenario of tests/scenarios: real components, the real command, the right diagnosis."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from tests.lab import scenario
@@ -17,6 +19,9 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 NAMES = sorted(path.parent.name for path in SCENARIOS.glob("*/scenario.yaml"))
 PWNED = Path("/pwned")
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "docs" / "api" / "diagnosis.schema.json").read_text("utf-8")
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +49,7 @@ def test_the_diagnosis_is_right(name: str, apiserver: StandIn, needs: Needs) -> 
     with Lab(given, apiserver=apiserver) as lab:
         diagnosed = lab.diagnose()
     assert diagnosed.exit_code == 0, diagnosed.errors
+    jsonschema.validate(diagnosed.result, SCHEMA)
     known = known_runbooks(SCENARIOS / name)
     assert check_expectations(diagnosed.result, given.expect, known) == ()
     assert not PWNED.exists()

@@ -20,6 +20,7 @@ from tailhound.flow import Turn
 from tailhound.model import Missing, Reason
 from tailhound.requests.ssh import Output, RunOnHost
 from tailhound.settings import Host, Secret, Ssh
+from tailhound.transports import ssh_links
 from tailhound.transports.ssh import SshTransport
 from tests.lab.conftest import Needs
 from tests.lab.sshd import SshHost, SshHosts, free_port, make_key
@@ -821,6 +822,39 @@ def test_closing_ends_what_is_under_way(site: Site, gpu1: SshHost) -> None:
 
     answer = using(site.settings(gpu1, timeout_seconds=30.0), flow)
     assert isinstance(answer, Missing)
+
+
+@pytest.mark.parametrize("talk", [None, banner_only])
+def test_closing_ends_the_wait_for_a_host_that_says_nothing(
+    site: Site, talk: Callable[[socket.socket], None] | None
+) -> None:
+    async def flow(transport: SshTransport) -> Any:
+        question = RunOnHost(host="odd", argv=("uname", "-r"))
+        asked = asyncio.create_task(transport.ask(question, turn(30)))
+        await asyncio.sleep(0.2)
+        transport.close()
+        ended = await asyncio.wait_for(asked, 0.5)
+        return ended, await transport.ask(question, turn(5))
+
+    with serving(talk) as place:
+        ended, late = using(site.settings(hosts={"odd": place}, timeout_seconds=30.0), flow)
+    assert isinstance(ended, Missing)
+    assert isinstance(late, Missing)
+
+
+def test_a_connection_that_nobody_uses_is_closed(
+    site: Site, gpu1: SshHost, host: Callable[..., SshHost], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_links, "_IDLE_SECONDS", 0.0)
+    idle = host("idle")
+
+    async def flow(transport: SshTransport) -> bool:
+        await transport.ask(RunOnHost(host="idle", argv=("uname", "-r")), turn(5))
+        held = bool(idle.sessions())
+        await transport.ask(RunOnHost(host="gpu-1", argv=("uname", "-r")), turn(5))
+        return held and wait_until(lambda: not idle.sessions(), 2)
+
+    assert using(site.settings(gpu1, idle), flow)
 
 
 def test_three_abandoned_reads_open_the_breaker_of_that_host_alone(
