@@ -1,0 +1,116 @@
+"""A whole diagnosis on the bundled recording: the waves, the plan and the ranking together."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+
+from tailhound import app
+from tailhound.cli import alerts
+from tailhound.diagnosis.report import as_json
+from tailhound.durable.investigation import Investigator
+from tailhound.durable.offline import Terms, investigate
+from tailhound.flow import Request
+from tailhound.model import Confidence, Diagnosis, Incident, Missing, Outlook, Reason, Verdict
+from tailhound.settings import Settings
+from tailhound.shipped import shipped
+from tailhound.transports.recording import Answer, Recording, load
+from tailhound.transports.replay import ReplayTransport
+from tests.unit.diagnosis.test_report import SCHEMA
+
+SETTINGS = Settings()
+RECORDING = load(shipped("demo") / "cpu-throttling.json")
+
+
+def diagnosed(recording: Recording = RECORDING, settings: Settings = SETTINGS) -> Incident:
+    investigator = Investigator(
+        app.compiled(settings), app.collectors(), (ReplayTransport(recording),), settings
+    )
+    group = alerts.group_of(_body(recording), "recording")
+    (incident,), _ = alerts.incidents_of(group, settings, recording.as_of)
+    return asyncio.run(
+        investigate(investigator, incident, Terms(as_of=recording.as_of, seconds=10))
+    )
+
+
+def verdict(incident: Incident) -> Diagnosis:
+    assert incident.diagnosis is not None
+    return incident.diagnosis
+
+
+def without(wanted: Callable[[Request[Any]], bool], missing: Missing) -> Recording:
+    """The recording, with no answer to these questions."""
+    return replace(
+        RECORDING,
+        answers=tuple(
+            Answer(a.request, missing, a.took) if wanted(a.request) else a
+            for a in RECORDING.answers
+        ),
+    )
+
+
+def _body(recording: Recording) -> bytes:
+    return json.dumps(recording.alert).encode()
+
+
+TIMEOUT = Missing(Reason.TIMEOUT, "did not answer within 10 s")
+FORBIDDEN = Missing(Reason.FORBIDDEN, "may not get pods in llm")
+
+
+def test_the_recorded_incident_is_the_cpu_limit() -> None:
+    incident = diagnosed()
+    found = verdict(incident)
+    assert (found.outlook, found.primary) == (Outlook.CAUSE_FOUND, "cpu-throttling")
+    assert found.confidence is Confidence.HIGH
+    assert found.symptom is not None
+    assert found.symptom.onset is not None
+    jsonschema.validate(as_json(incident), SCHEMA)
+
+
+def test_the_same_evidence_gives_the_same_verdict() -> None:
+    def plain(incident: Incident) -> Any:
+        said = as_json(incident)
+        for item in said["evidence"]:
+            item.pop("took_seconds")
+        return said
+
+    assert plain(diagnosed()) == plain(diagnosed())
+
+
+def test_a_prometheus_that_does_not_answer_is_said_first_and_confirms_nothing() -> None:
+    found = verdict(diagnosed(without(lambda q: q.backend == "prometheus", TIMEOUT)))
+    assert (found.outlook, found.blind) == (Outlook.BLIND, "Prometheus")
+    assert found.cause("cpu-throttling").verdict is Verdict.UNKNOWN
+
+
+def test_owners_that_may_not_be_read_do_not_hide_the_cause() -> None:
+    found = verdict(diagnosed(without(lambda q: "replicasets" in q.shown, FORBIDDEN)))
+    assert found.primary == "cpu-throttling"
+    reasons = {item.name: item.reason for item in found.evidence}
+    assert "may not get pods in llm" in reasons["subject"]
+
+
+def test_missing_latency_never_confirms() -> None:
+    found = verdict(diagnosed(without(lambda q: "vllm:" in q.shown, TIMEOUT)))
+    assert found.cause("cpu-throttling").verdict is Verdict.UNKNOWN
+
+
+def test_a_profile_moves_a_threshold_for_the_workloads_that_match() -> None:
+    strict = {"cpu-throttling": {"moved": 1000.0}}
+    here = {"match": {"namespace": "llm"}, "thresholds": strict}
+    elsewhere = {"match": {"namespace": "other"}, "thresholds": strict}
+    assert verdict(diagnosed(settings=_with(here))).primary is None
+    assert verdict(diagnosed(settings=_with(elsewhere))).primary == "cpu-throttling"
+
+
+def test_an_objective_is_shown_beside_the_symptom() -> None:
+    found = verdict(diagnosed(settings=Settings.model_validate({"slo": {"ttft_p99_seconds": 2.5}})))
+    assert found.symptom is not None
+    assert found.symptom.slo == 2.5
+
+
+def _with(profile: dict[str, Any]) -> Settings:
+    return Settings.model_validate({"profiles": [profile]})
