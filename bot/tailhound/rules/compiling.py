@@ -188,7 +188,10 @@ class Bench:
                 collector=collector,
                 schema=schema_for(collector),
                 place=follow(self.node, ("evidence", name)).place,
-                with_=dict(told.with_),
+                with_={
+                    key: tuple(value) if isinstance(value, list) else value
+                    for key, value in told.with_.items()
+                },
                 unchecked=tuple(n for n, fact in facts.items() if fact.promql == "unchecked"),
             )
         self.vocabulary = Vocabulary(

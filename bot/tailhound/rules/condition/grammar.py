@@ -94,7 +94,8 @@ def _tree(text: str) -> ast.expr:
             warnings.simplefilter("error")
             tree = ast.parse(line, mode="eval").body
     except SyntaxError as error:
-        offset = shift + max(0, (error.offset or 1) - 1)
+        at = error.offset if error.offset and error.offset <= len(line) else len(line) + 1
+        offset = shift + max(0, at - 1)
         raise NotACondition(f"not an expression: {_why(line, error)}", offset) from error
     except (ValueError, MemoryError, RecursionError) as error:
         raise NotACondition("not an expression: too deep, or not text", 0, len(text)) from error

@@ -1,0 +1,1 @@
+"""The runbook grammar: reading, conditions, evidence, verdicts, tests of runbooks."""
