@@ -90,11 +90,12 @@ def _keys(path: Path) -> Iterator[KnownKey]:
     except OSError:
         return
     for line in text.splitlines():
-        if (key := _key(line)) is not None:
+        if (key := known_key(line)) is not None:
             yield key
 
 
-def _key(line: str) -> KnownKey | None:
+def known_key(line: str) -> KnownKey | None:
+    """One line of a known_hosts file; None for what is no key, or a certificate's."""
     words = line.split()
     marker = words.pop(0) if words and words[0].startswith("@") else ""
     if len(words) < 3 or words[0].startswith("#") or marker not in ("", "@revoked"):

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -14,14 +15,14 @@ import paramiko
 from tailhound.errors import SettingsError
 from tailhound.model import Missing, Reason
 from tailhound.settings import Ssh
-from tailhound.transports.pool import Pool
+from tailhound.transports.pool import STOPPING, Pool
 from tailhound.transports.ssh_inventory import Place, is_ip
 from tailhound.transports.ssh_known_hosts import KnownHosts
 from tailhound.transports.ssh_leg import (
     BadGreeting,
     Leg,
-    connected,
     greeted,
+    unconnected,
     why_bad_greeting,
     why_unreachable,
 )
@@ -70,6 +71,8 @@ class Links:
         self._names = Pool("name resolution", _NAME_THREADS)
         self._links: dict[str, Link] = {}
         self._connecting: dict[str, Future[Link | NoAnswer | None]] = {}
+        self._opening: set[socket.socket] = set()
+        self._closed = False
 
     async def link(self, place: Place, deadline: float) -> Link:
         """The connection to a place; one attempt serves all who wait for it. Raises NoAnswer."""
@@ -86,7 +89,11 @@ class Links:
 
     def close(self) -> None:
         """End every connection at once."""
+        self._closed = True
         self._names.close()
+        for sock in tuple(self._opening):
+            with suppress(OSError):  # it never connected
+                sock.shutdown(socket.SHUT_RDWR)
         for link in self._links.values():
             link.retired = True
             link.leg.shut()
@@ -189,11 +196,41 @@ class Links:
         for index, (family, address) in enumerate(addresses):
             share = (deadline - time.monotonic()) / (len(addresses) - index)
             try:
-                return await _greeting(place, address, family, share)
+                return await self._greeted(place, address, family, share)
             except NoAnswer:
                 if index == len(addresses) - 1:
                     raise
         raise NoAnswer(Reason.UNREACHABLE, why_unreachable(place.shown, socket.gaierror()))
+
+    async def _greeted(self, place: Place, address: str, family: int, seconds: float) -> Leg:
+        started = time.monotonic()
+        stage = "did not accept a connection (host down, or packets dropped)"
+        sock = unconnected(family)
+        leg = None
+        self._opening.add(sock)
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.get_running_loop().sock_connect(sock, (address, place.port))
+                stage = "accepted a connection and sent no SSH banner (it hangs or is overloaded)"
+                leg = await greeted(sock)
+                return leg
+        except (OSError, BadGreeting) as error:
+            raise self._why_not_greeted(place, stage, started, error) from error
+        finally:
+            self._opening.discard(sock)
+            if leg is None:
+                sock.close()
+
+    def _why_not_greeted(
+        self, place: Place, stage: str, started: float, error: OSError | BadGreeting
+    ) -> NoAnswer:
+        if self._closed:
+            return NoAnswer(STOPPING.reason, STOPPING.detail)
+        if isinstance(error, TimeoutError):
+            return _silent(place, stage, started)
+        if isinstance(error, BadGreeting):
+            return NoAnswer(Reason.UNREACHABLE, why_bad_greeting(place.shown, error.said))
+        return NoAnswer(Reason.UNREACHABLE, why_unreachable(place.shown, error))
 
     async def _addresses(
         self, place: Place, deadline: float
@@ -231,23 +268,6 @@ class Links:
             if not link.transport.is_active() or (idle and link not in jumps):
                 del self._links[name]
                 link.retire()
-
-
-async def _greeting(place: Place, address: str, family: int, seconds: float) -> Leg:
-    started = time.monotonic()
-    stage = "did not accept a connection (host down, or packets dropped)"
-    try:
-        async with asyncio.timeout(seconds):
-            sock = await connected(address, place.port, family)
-            stage = "accepted a connection and sent no SSH banner (the host hangs or is overloaded)"
-            return await greeted(sock)
-    except TimeoutError as error:
-        raise _silent(place, stage, started) from error
-    except BadGreeting as bad:
-        detail = why_bad_greeting(place.shown, bad.said)
-        raise NoAnswer(Reason.UNREACHABLE, detail) from bad
-    except OSError as error:
-        raise NoAnswer(Reason.UNREACHABLE, why_unreachable(place.shown, error)) from error
 
 
 def _silent(place: Place, stage: str, started: float) -> NoAnswer:

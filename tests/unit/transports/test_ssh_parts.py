@@ -1,0 +1,253 @@
+"""The parts of the SSH transport that need no host."""
+
+import asyncio
+import base64
+import errno
+import json
+import shlex
+import socket
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tailhound.model import Missing, Reason
+from tailhound.requests.argv_sudoers import sudoers_line
+from tailhound.requests.ssh import Output
+from tailhound.settings import Host, Ssh
+from tailhound.transports.ssh_command import (
+    Command,
+    Ended,
+    meaning,
+    through_shell,
+    through_wrapper,
+)
+from tailhound.transports.ssh_inventory import Inventory, Place
+from tailhound.transports.ssh_known_hosts import KnownHosts, host_names, known_key
+from tailhound.transports.ssh_leg import why_bad_greeting, why_unreachable
+from tailhound.transports.ssh_slots import Slots
+
+MARK = "0123456789abcdef"
+ARGUMENT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
+
+
+def ended(
+    argv: tuple[str, ...], status: int, stdout: str = "", stderr: str = ""
+) -> Output | Missing:
+    command = through_shell(argv, MARK, 7, sudo=True)
+    marked = (f"{MARK}\n{stdout}".encode(), f"{MARK}\n{stderr}".encode())
+    return meaning(command, Ended(*marked, status), "gpu-1", "diag")
+
+
+@given(arguments=st.lists(ARGUMENT, max_size=4))
+def test_the_remote_line_splits_into_exactly_the_argv(arguments: list[str]) -> None:
+    argv = ("cat", *arguments)
+    *shell, script = shlex.split(through_shell(argv, MARK, 7, sudo=True).line)
+    assert shell == ["exec", "/bin/sh", "-c"]
+    _, _, started = script.partition(" exec timeout -k 2 7 ")
+    assert tuple(shlex.split(started)) == argv
+
+
+@settings(max_examples=25, deadline=None)
+@given(arguments=st.lists(ARGUMENT, min_size=1, max_size=3))
+def test_a_real_shell_hands_the_argv_over_unchanged(arguments: list[str]) -> None:
+    line = through_shell(("printf", "%s|", *arguments), MARK, 7, sudo=True).line
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, check=True)
+    expected = "".join(f"{argument}|" for argument in arguments)
+    assert done.stdout.decode() == f"{MARK}\n{expected}"
+    assert done.stderr == f"{MARK}\n".encode()
+
+
+def test_only_a_full_path_gets_sudo_and_only_when_the_site_wants_it() -> None:
+    argv = ("/usr/sbin/nvme", "list")
+    assert "sudo -n /usr/sbin/nvme list" in through_shell(argv, MARK, 7, sudo=True).line
+    assert "sudo" not in through_shell(argv, MARK, 7, sudo=False).line
+    assert "sudo" not in through_shell(("uname", "-r"), MARK, 7, sudo=True).line
+
+
+def test_the_wrapper_gets_one_json_line() -> None:
+    command = through_wrapper(("/usr/sbin/nvme", "a\nb"), MARK, 7, sudo=True)
+    assert command.stdin.count(b"\n") == 1
+    asked = {"argv": ["/usr/sbin/nvme", "a\nb"], "mark": MARK, "seconds": 7, "sudo": True}
+    assert json.loads(command.stdin) == asked
+
+
+@pytest.mark.parametrize("status", [0, 1, 2, 8, 94, 255])
+def test_any_exit_code_of_the_tool_itself_is_an_answer(status: int) -> None:
+    assert ended(("ibstat",), status, "out", "err") == Output("out", "err", status)
+
+
+@pytest.mark.parametrize(
+    ("status", "stderr", "reason", "says"),
+    [
+        (124, "", Reason.TIMEOUT, "`ibstat` on gpu-1 did not end within 7 s"),
+        (137, "", Reason.TIMEOUT, "was killed"),
+        (127, "timeout: failed to run command 'ibstat'", Reason.NOT_APPLICABLE, "infiniband-diags"),
+        (127, "sh: 1: timeout: not found", Reason.NOT_APPLICABLE, "no such tool `timeout`"),
+        (126, "Permission denied", Reason.FORBIDDEN, "diag may not execute `ibstat`"),
+        (-1, "", Reason.UNREACHABLE, "without an exit status"),
+    ],
+)
+def test_an_end_that_is_not_the_tools_own_is_missing_with_its_reason(
+    status: int, stderr: str, reason: Reason, says: str
+) -> None:
+    answer = ended(("ibstat",), status, "", stderr)
+    assert isinstance(answer, Missing)
+    assert answer.reason is reason
+    assert says in answer.detail
+
+
+def test_sudo_that_is_not_installed_is_named() -> None:
+    said = "timeout: failed to run command 'sudo': No such file or directory"
+    answer = ended(("/usr/sbin/nvme", "list"), 127, "", said)
+    assert isinstance(answer, Missing)
+    assert "no such tool `sudo`" in answer.detail
+
+
+def test_a_refusal_of_sudo_gives_the_rule_with_its_special_characters_escaped() -> None:
+    argv = ("/usr/bin/dmesg", "--time-format=iso", "--level=emerg,alert")
+    answer = ended(argv, 1, "", "sudo: a password is required\n")
+    assert isinstance(answer, Missing)
+    assert answer.detail.endswith(sudoers_line(argv, "diag"))
+    assert "--time-format\\=iso --level\\=emerg\\,alert" in answer.detail
+
+
+def test_words_of_sudo_in_another_tools_output_are_no_refusal() -> None:
+    said = "sudo: a password is required\n"
+    assert ended(("ibstat",), 1, "", said) == Output("", said, 1)
+    assert ended(("/usr/sbin/nvme", "list"), 0, "", said) == Output("", said, 0)
+
+
+@given(stdout=st.binary(max_size=60), stderr=st.binary(max_size=60), status=st.integers(-1, 255))
+def test_no_bytes_of_a_host_are_an_exception(stdout: bytes, stderr: bytes, status: int) -> None:
+    for through in (through_shell, through_wrapper):
+        command: Command = through(("/usr/sbin/nvme", "list"), MARK, 7, sudo=True)
+        answer = meaning(command, Ended(stdout, stderr, status), "gpu-1", "diag")
+        assert isinstance(answer, Missing)  # the mark never came
+        mark = MARK.encode() + b"\n"
+        answer = meaning(command, Ended(mark + stdout, stderr, status), "gpu-1", "diag")
+        assert isinstance(answer, Output | Missing)
+
+
+# Inventory
+
+
+def test_a_place_knows_its_names_for_known_hosts() -> None:
+    assert host_names(("10.0.0.1", "gpu-1"), 22) == ("10.0.0.1", "gpu-1")
+    assert host_names(("10.0.0.1", "gpu-1"), 2222) == ("[10.0.0.1]:2222", "[gpu-1]:2222")
+    inventory = Inventory(
+        Ssh(hosts={"gpu-1": Host(address="10.0.0.1", jump="b", user="x"), "b": Host()})
+    )
+    place = inventory.place("gpu-1")
+    assert isinstance(place, Place)
+    assert (place.user, place.shown) == ("x", "gpu-1 (10.0.0.1:22)")
+    assert place.jump == Place("b", "b", 22, "tailhound")
+
+
+@given(name=st.text(max_size=300))
+def test_a_name_from_outside_is_a_plain_host_name_or_not_asked(name: str) -> None:
+    place = Inventory(Ssh(any_host=True)).place(name)
+    if isinstance(place, Place):
+        assert name.replace("-", "a").replace(".", "a").replace("_", "a").isalnum()
+        assert name.isascii()
+        assert not name.startswith(("-", "."))
+
+
+# Host keys
+
+KEY = base64.b64encode(b"\x00\x00\x00\x0bssh-ed25519 key").decode()
+
+
+@given(text=st.text(max_size=200))
+def test_no_text_of_a_known_hosts_file_is_an_exception(text: str) -> None:
+    for line in (text, f"@revoked {text}", f"|1|{text} ssh-ed25519 {KEY}", f"{text} x {KEY}"):
+        key = known_key(line.replace("\n", " "))
+        if key is not None:
+            assert isinstance(key.names_host("[10.0.0.1]:22"), bool)
+
+
+def test_a_file_that_is_not_there_knows_no_host() -> None:
+    known = KnownHosts.read("/nonexistent/known_hosts")
+    assert known.kinds(("a",)) == ()
+    assert "/nonexistent/known_hosts" in str(known.why_not(("a",), "ssh-ed25519", b"k"))
+
+
+# Greetings
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ConnectionRefusedError(errno.ECONNREFUSED, "x"), "refuses connections"),
+        (OSError(errno.EHOSTUNREACH, "x"), "no route"),
+        (OSError(errno.ENETUNREACH, "x"), "no route"),
+        (ConnectionResetError(errno.ECONNRESET, "x"), "closed the connection before"),
+        (socket.gaierror(-2, "x"), "does not resolve"),
+        (OSError(errno.EACCES, "x"), "Permission denied"),
+    ],
+)
+def test_each_way_to_have_no_connection_has_its_own_sentence(error: OSError, says: str) -> None:
+    assert says in why_unreachable("gpu-1", error)
+
+
+def test_too_many_log_ins_are_told_apart_from_a_closed_door() -> None:
+    assert "too many log-ins" in why_bad_greeting("gpu-1", b"Exceeded MaxStartups\r\n")
+    assert "before its SSH banner" in why_bad_greeting("gpu-1", b"")
+
+
+# Slots
+
+
+def test_slots_are_handed_to_who_waits_longest_and_a_cancelled_wait_loses_none() -> None:
+    async def flow() -> list[str]:
+        slots, order = Slots(1), []
+
+        async def use(name: str) -> None:
+            await slots.take()
+            order.append(name)
+            await asyncio.sleep(0)
+            slots.give()
+
+        await slots.take()
+        waiting = [asyncio.create_task(use(name)) for name in "abcd"]
+        await asyncio.sleep(0)
+        waiting[1].cancel()
+        slots.give()
+        waiting[2].cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert slots.taken == 0
+        return order
+
+    assert asyncio.run(flow()) == ["a", "d"]
+
+
+def test_a_slot_given_to_a_wait_that_is_cancelled_at_that_moment_is_not_lost() -> None:
+    async def flow() -> int:
+        slots = Slots(1)
+        await slots.take()
+        waiting = asyncio.create_task(slots.take())
+        await asyncio.sleep(0)
+        slots.give()  # hands over to `waiting`, which has not run yet
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await asyncio.sleep(0)
+        return slots.taken
+
+    assert asyncio.run(flow()) == 0
+
+
+def test_slots_shrink_below_what_the_host_refused_but_never_to_none() -> None:
+    async def flow() -> None:
+        slots = Slots(6)
+        for _ in range(4):
+            await slots.take()
+        assert slots.shrink()
+        assert slots.limit == 3
+        for _ in range(3):
+            slots.give()
+        assert not slots.shrink()
+        assert slots.limit == 1
+
+    asyncio.run(flow())
