@@ -7,6 +7,7 @@ that the thread blocks on.
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -20,11 +21,15 @@ STOPPING = Missing(Reason.SKIPPED, "not asked: tailhound is stopping")
 
 
 class _Job:
-    __slots__ = ("future", "on_cancel", "work")
+    __slots__ = ("deadline", "future", "on_cancel", "start", "work")
 
-    def __init__(self, work: Callable[[], Any], on_cancel: Callable[[], None]) -> None:
+    def __init__(
+        self, work: Callable[[], Any], deadline: float, on_cancel: Callable[[], None]
+    ) -> None:
         self.work = work
+        self.deadline = deadline
         self.on_cancel = on_cancel
+        self.start = time.monotonic()
         self.future: Future[Any] = Future()
 
 
@@ -72,21 +77,24 @@ class Pool:
         the caller is cancelled, `on_cancel` is called: it must make the work end at once, and may
         not block itself. An exception of the work is raised here.
         """
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        job = _Job(work, on_cancel)
+        job = _Job(work, deadline, on_cancel)
         waiter: asyncio.Future[T] = asyncio.wrap_future(job.future)
         if not self._put(job):
             return STOPPING
         try:
-            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, deadline - start))
+            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, deadline - job.start))
         except asyncio.CancelledError:
             self._give_up(job, waiter)
             raise
         if done:
             return waiter.result()
-        was_running = self._give_up(job, waiter)
-        return self._missing(was_running, loop.time() - start)
+        if job.future.done():  # in the last moment: its callback has not come round yet
+            waiter.cancel()
+            return job.future.result()  # type: ignore[no-any-return]
+        if self._give_up(job, waiter):
+            seconds = spoken(time.monotonic() - job.start)
+            return Missing(Reason.TIMEOUT, f"{self.name} did not answer within {seconds}")
+        return self._no_slot(job)
 
     def close(self) -> None:
         """End everything: waiting jobs as SKIPPED, running ones by their `on_cancel`."""
@@ -126,12 +134,11 @@ class Pool:
                     self._waiting.remove(job)
         return was_running
 
-    def _missing(self, was_running: bool, seconds: float) -> Missing:
-        if was_running:
-            return Missing(Reason.TIMEOUT, f"{self.name} did not answer within {spoken(seconds)}")
+    def _no_slot(self, job: _Job) -> Missing:
         return Missing(
             Reason.SKIPPED,
-            f"not asked: all {self._limit} slots of {self.name} were busy for {spoken(seconds)}",
+            f"not asked: all {self._limit} slots of {self.name} were busy for "
+            f"{spoken(time.monotonic() - job.start)}",
         )
 
     def _serve(self) -> None:
@@ -154,13 +161,20 @@ class Pool:
             self._idle += 1
             try:
                 while not self._closed:
-                    if self._waiting and len(self._running) < self._limit:
-                        job = self._waiting.popleft()
-                        if job.future.set_running_or_notify_cancel():
-                            self._running.add(job)
-                            return job
-                    else:
+                    if not self._waiting or len(self._running) >= self._limit:
                         self._ready.wait()
+                    elif self._begun(job := self._waiting.popleft()):
+                        return job
             finally:
                 self._idle -= 1
         return None
+
+    def _begun(self, job: _Job) -> bool:
+        """Begin the job, unless it was given up or came too late to be asked."""
+        if not job.future.set_running_or_notify_cancel():
+            return False
+        if time.monotonic() >= job.deadline:
+            job.future.set_result(self._no_slot(job))
+            return False
+        self._running.add(job)
+        return True

@@ -150,6 +150,7 @@ def scripted(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -166,6 +167,7 @@ def scripted(
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
+        request_queue_size = 128
 
         def handle_error(self, *args: object) -> None:
             pass  # a client that hung up, or a handshake that failed: the test's own doing

@@ -301,11 +301,11 @@ def test_at_the_deadline_there_is_an_answer_and_the_thread_is_free(
     with misbehaving(behaviour) as port:
         transport = KubernetesTransport(Kubernetes(server=f"https://127.0.0.1:{port}"))
         start = time.monotonic()
-        got: Any = asyncio.run(transport.ask(PODS, turn(0.3)))
+        got: Any = asyncio.run(transport.ask(PODS, turn(0.15)))
         took = time.monotonic() - start
         wait_until(lambda: transport.asking.pool.busy == 0, 0.5)
         transport.close()
-    assert took < 0.8
+    assert took < 0.65
     assert got.reason in (Reason.TIMEOUT, Reason.UNREACHABLE)
     assert f"127.0.0.1:{port}" in got.detail
 

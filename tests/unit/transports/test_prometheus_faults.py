@@ -79,11 +79,11 @@ def test_at_the_deadline_there_is_an_answer_and_the_thread_is_free(
     with misbehaving(behaviour) as port:
         transport = PrometheusTransport(Prometheus(url=f"{scheme}://127.0.0.1:{port}"))
         start = time.monotonic()
-        got: Any = asyncio.run(transport.ask(UP, Turn(start + 0.3, NOW)))
+        got: Any = asyncio.run(transport.ask(UP, Turn(start + 0.15, NOW)))
         took = time.monotonic() - start
         wait_until(lambda: transport.asking.pool.busy == 0, 0.5)
         transport.close()
-    assert 0.25 < took < 0.8 or got.reason is Reason.UNREACHABLE
+    assert 0.14 < took < 0.65 or got.reason is Reason.UNREACHABLE
     assert got.reason in (Reason.TIMEOUT, Reason.UNREACHABLE)
     assert f"127.0.0.1:{port}" in got.detail
 
@@ -254,7 +254,7 @@ def test_a_compressed_answer_is_read() -> None:
 
 
 def test_a_compressed_bomb_stops_at_the_cap() -> None:
-    bomb = gzip.compress(b" " * 200_000_000, compresslevel=1)
+    bomb = gzip.compress(b" " * 40_000_000, compresslevel=1)
     start = time.monotonic()
     missing = missing_of(200, bomb, Content_Encoding="gzip")
     assert missing.reason is Reason.TRUNCATED
