@@ -528,6 +528,8 @@ def test_a_host_that_is_not_listed_is_asked_only_when_the_site_says_so(
 def test_a_wrong_inventory_is_an_error_at_start(hosts: dict[str, Host], says: str) -> None:
     with pytest.raises(SettingsError, match=says):
         SshTransport(Ssh(hosts=hosts))
+    with pytest.raises(SettingsError, match=r"ssh\.user"):
+        SshTransport(Ssh(user="-l root"))
 
 
 # Hosts that do not let us in

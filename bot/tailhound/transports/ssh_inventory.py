@@ -41,6 +41,7 @@ class Inventory:
 
     def __init__(self, settings: Ssh) -> None:
         self._settings = settings
+        self._user(Host(), "ssh")
         self._places = {name: self._read(name, ()) for name in settings.hosts}
 
     def place(self, name: str) -> Place | Missing:
