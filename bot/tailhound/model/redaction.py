@@ -11,6 +11,7 @@ Every pattern here is linear: none has two neighbouring repetitions that can mat
 import base64
 import binascii
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,6 +25,8 @@ _NAMES = (
     r"|shared[_-]?access[_-]?(?:key|signature)|encryption[_-]?key|signing[_-]?key|client-key-data"
     r"|\.dockerconfigjson|x-amz-(?:signature|security-token|credential)"
 )
+_SEPARATORS = re.compile(r"[:=\s-]")
+"""Without one of these a short text has no room for a secret."""
 _NAME_HINTS = ("pass", "pwd", "secret", "token", "credential", "key", "x-amz", "dockerconfig")
 _NAMED = re.compile(
     rf"(?P<key>{_NAMES})(?P<close>\\*[\"'])?[ \t]*(?:=>|[:=])[ \t]*"
@@ -80,6 +83,8 @@ def redacted(text: str) -> str:
     """
     if not text.isascii():
         text = _BROKEN.sub("\ufffd", text)
+    if len(text) < 16 and not _SEPARATORS.search(text):
+        return text
     hints = text.lower()
     for hint, pattern, replacement in _SHAPES:
         if hint in hints:
@@ -115,6 +120,7 @@ def is_secret_name(name: str) -> bool:
     return bool(_secret_part(name))
 
 
+@functools.lru_cache(maxsize=4096)
 def _secret_part(name: str) -> str:
     """The word at the end of a name that tells a secret: "password" of "DB_PASSWORD"; or ""."""
     match = _NAME_END.search(name)
