@@ -1,0 +1,217 @@
+"""The verdict on one cause, its confidence, and what is offered."""
+# ruff: noqa: E501 - a table reads better with one line a case
+
+import timeit
+from typing import Any
+
+import pytest
+
+from tailhound.model import Check, Confidence, Part, Verdict
+from tailhound.rules import words
+from tailhound.rules.judge import confidence, decided, judge
+from tailhound.rules.offers import Known, offers
+from tailhound.truth import Truth
+
+from .kit import RUNBOOK, changed, load
+
+T, F, U = Truth.TRUE, Truth.FALSE, Truth.UNKNOWN
+CONFIRMED, REFUTED, UNKNOWN = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNKNOWN
+NOT_APPLICABLE = Verdict.NOT_APPLICABLE
+
+NINE = [
+    (T, F, CONFIRMED),
+    (T, U, UNKNOWN),
+    (T, T, UNKNOWN),
+    (U, F, UNKNOWN),
+    (U, U, UNKNOWN),
+    (U, T, REFUTED),
+    (F, F, UNKNOWN),
+    (F, U, UNKNOWN),
+    (F, T, REFUTED),
+]
+
+
+@pytest.mark.parametrize(("confirm", "refute", "verdict"), NINE)
+def test_the_nine_cells(confirm: Truth, refute: Truth, verdict: Verdict) -> None:
+    assert decided(T, confirm, refute) is verdict
+
+
+@pytest.mark.parametrize(("confirm", "refute", "verdict"), NINE)
+def test_applies_goes_first(confirm: Truth, refute: Truth, verdict: Verdict) -> None:
+    assert decided(F, confirm, refute) is NOT_APPLICABLE
+    expected = UNKNOWN if verdict is CONFIRMED else verdict
+    assert decided(U, confirm, refute) is expected
+
+
+CONFIRM: dict[Truth, float | None] = {T: 1.0, F: 0.0, U: None}
+REFUTE = {T: "argocd", F: "nobody", U: None}
+CELLS = changed(
+    ("  - Stopped in more than a quarter of its periods: cpu.throttled_ratio > strong\n", ""),
+    ("Hardly ever stopped: cpu.throttled_ratio < hardly", "Somebody owns it: cpu.managed_by == 'argocd'"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("confirm", "refute", "verdict"), NINE)
+def test_a_runbook_gives_the_nine_cells(confirm: Truth, refute: Truth, verdict: Verdict) -> None:
+    facts: Any = {
+        "cpu": {"has_limit": True, "managed_by": REFUTE[refute], "lost": CONFIRM[confirm]}
+    }
+    judged = judge(load(CELLS), facts)
+    assert judged.verdict is verdict
+    assert judged.because.endswith(".")
+    missing = [
+        name for name, truth in (("cpu.lost", confirm), ("cpu.managed_by", refute)) if truth is U
+    ]
+    expected = missing if verdict is UNKNOWN else []
+    assert list(judged.missing) == expected
+    assert judged.missing_evidence == (("cpu",) if expected else ())
+
+
+def facts(**changes: Any) -> Any:
+    found = {name: dict(values) for name, values in load().baseline.items()}
+    found["cpu"] |= {"throttled_ratio": 0.62, "throttled_ratio_usual": 0.01, "lost": 1.4}
+    found["queue"] = {"wait_seconds_ratio": 3.0}
+    for name, change in changes.items():
+        found[name] = {**found.get(name, {}), **change} if change is not None else {}
+    return found
+
+
+def because(text: str = RUNBOOK, **changes: Any) -> str:
+    return judge(load(text), facts(**changes)).because.replace("\u00a0", " ")
+
+
+def test_one_sentence_says_why() -> None:
+    assert because() == (
+        "All 2 claims hold. Stopped in more than a quarter of its periods: 62 % (needs 25 %)."
+    )
+    assert because(cpu={"throttled_ratio": 0.02}) == "Hardly ever stopped: 2 % (refuted under 5 %)."
+    assert because(cpu={"has_limit": False}) == "A CPU limit is set: does not hold."
+    assert because(cpu={"lost": None}) == "Evidence is missing: cpu.lost."
+    assert because(cpu={"throttled_ratio": 0.2}) == (
+        "Decides neither way: nothing refutes it, but this does not hold: "
+        "Stopped in more than a quarter of its periods: 20 % (needs 25 %)."
+    )
+    assert because(CELLS, cpu={"managed_by": "argocd"}) == (
+        "The rules contradict each other: every claim holds, yet Somebody owns it: argocd."
+    )
+
+
+def test_a_check_carries_values_bounds_and_the_condition() -> None:
+    check = judge(load(), facts()).part(Part.CONFIRM)[0]
+    assert check.condition == "cpu.throttled_ratio > strong"
+    assert (check.seen[0].value, check.seen[0].usual) == (0.62, 0.01)
+    assert (check.needs[0].value, check.needs[0].unit) == (0.25, "ratio")
+
+
+def test_a_profile_moves_a_threshold() -> None:
+    judged = judge(load(), facts(), {"strong": 0.7})
+    assert judged.verdict is UNKNOWN
+    assert judged.part(Part.CONFIRM)[0].needs[0].value == 0.7
+
+
+def test_an_optional_line_changes_the_confidence_and_no_verdict() -> None:
+    runbook = load()
+    for ratio, level in (
+        (3.0, Confidence.HIGH),
+        (1.0, Confidence.MEDIUM),
+        (None, Confidence.MEDIUM),
+    ):
+        judged = judge(runbook, facts(queue={"wait_seconds_ratio": ratio}))
+        assert judged.verdict is CONFIRMED
+        assert judged.missing == ()
+        assert confidence(runbook, judged)[0] is level
+
+
+def test_what_lowers_the_confidence_is_told() -> None:
+    runbook = load()
+    judged = judge(runbook, facts())
+    assert confidence(runbook, judged) == (Confidence.HIGH, "")
+    assert confidence(runbook, judged, onset_known=False) == (
+        Confidence.MEDIUM,
+        "its onset is unknown",
+    )
+    assert confidence(runbook, judged, symptom=False)[0] is Confidence.MEDIUM
+    capped = load(changed(("{at_most: high, because: nothing", "{at_most: low, because: much")))
+    assert confidence(capped, judged, onset_known=False) == (Confidence.LOW, "much caps it")
+    draft = load(changed(("status: active", "status: draft")))
+    assert confidence(draft, judged) == (Confidence.MEDIUM, "the runbook is a draft")
+
+
+def offered(text: str = RUNBOOK, mode: str = "one-click", **changes: Any) -> dict[str, str | None]:
+    runbook, found = load(text), facts(**changes)
+    known = Known(facts=found, thresholds=runbook.values, mode=mode)
+    return {
+        offer.id: None if offer.offered else (offer.why_not or "").replace("\u00a0", " ")
+        for offer in offers(runbook, judge(runbook, found), known)
+    }
+
+
+def test_a_confirmed_cause_offers_what_its_guards_allow() -> None:
+    assert offered() == {"raise-limit": None, "match-threads": None}
+    assert offered(node_cpu={"idle_ratio": 0.04}) == {
+        "raise-limit": "“The node has room” does not hold: 4 % (needs 10 %)",
+        "match-threads": None,
+    }
+    assert offered(cpu={"managed_by": "helm"})["raise-limit"] == (
+        "“Nothing else would undo it” does not hold: helm"
+    )
+
+
+def test_an_unknown_guard_is_no_permission() -> None:
+    assert offered(node_cpu=None)["raise-limit"] == (
+        "“The node has room” is unknown: node_cpu.idle_ratio not measured"
+    )
+
+
+def test_nothing_is_offered_for_a_cause_that_is_not_confirmed() -> None:
+    found = offered(cpu={"throttled_ratio": 0.01})
+    assert set(found.values()) == {"the cause is not confirmed"}
+
+
+@pytest.mark.parametrize("mode", ["observe", "shadow"])
+def test_outside_of_one_click_nothing_may_be_changed(mode: str) -> None:
+    assert offered(mode=mode) == {
+        "raise-limit": f"mode {mode}: it changes nothing",
+        "match-threads": None,
+    }
+
+
+def test_a_draft_never_offers_one_click() -> None:
+    found = offered(changed(("status: active", "status: draft")))
+    assert found["raise-limit"] == "the runbook is a draft: it changes nothing"
+    assert found["match-threads"] is None
+
+
+def test_a_change_with_steps_becomes_a_suggestion_where_nothing_may_be_changed() -> None:
+    text = changed(("    guard:\n", "    steps: [Do it by hand.]\n    guard:\n"))
+    runbook, found = load(text), facts()
+    known = Known(facts=found, thresholds=runbook.values, mode="observe")
+    offer = offers(runbook, judge(runbook, found), known)[0]
+    assert (offer.mode, offer.offered, offer.why_not) == ("suggested", True, None)
+
+
+def check(**more: Any) -> Check:
+    return Check(**{"claim": "c", "condition": "x", "part": Part.CONFIRM, "truth": T, **more})
+
+
+def test_bounds_in_words() -> None:
+    runbook = load(
+        changed(
+            ("Loses real time: cpu.lost > lost", "Loses real time: lost <= cpu.lost <= lost * 3"),
+            ("queue.wait_seconds_ratio > long", "queue.wait_seconds_ratio < long"),
+        )
+    )
+    told = judge(runbook, facts(cpu={"lost": 0.1}))
+    lines = [words.values(one).replace("\u00a0", " ") for one in told.checks]
+    assert "0.1 s/s (needs 0.05 s/s to 0.15 s/s)" in lines
+    assert "x3 (needs under x2)" in lines
+
+
+def test_a_claim_without_a_value_says_what_is_missing() -> None:
+    names = ("a.b", "a.c", "a.d", "a.e")
+    assert words.values(check(truth=U, missing=names)) == "a.b, a.c, a.d + 1 more not measured"
+
+
+def test_judging_takes_less_than_a_millisecond() -> None:
+    runbook, found = load(), facts()
+    assert timeit.timeit(lambda: judge(runbook, found), number=50) / 50 < 0.001
