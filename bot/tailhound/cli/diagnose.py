@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.record:
         office.keep(args.record)
     _print(diagnosed, args, now)
-    return DONE if any(_anyone_answered(incident) for incident in diagnosed) else NO_BACKEND
+    return NO_BACKEND if _nobody_answered(diagnosed) else DONE
 
 
 async def _all(
@@ -129,6 +129,13 @@ def _coloured(line: str) -> Text:
     return text
 
 
-def _anyone_answered(incident: Incident) -> bool:
-    evidence = incident.diagnosis.evidence if incident.diagnosis else ()
-    return any(asked.status in ANSWERED for item in evidence for asked in item.asked)
+def _nobody_answered(diagnosed: Sequence[Incident]) -> bool:
+    """Whether something was asked, and no backend at all answered."""
+    asked = [
+        one.status in ANSWERED
+        for incident in diagnosed
+        if incident.diagnosis is not None
+        for item in incident.diagnosis.evidence
+        for one in item.asked
+    ]
+    return bool(asked) and not any(asked)

@@ -25,6 +25,10 @@ _TELLING = (
 """Which reason stands for several: first what a person can mend, last what is no failure."""
 
 
+_NOTHING_THERE = (EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
+"""Answers, too: beside facts that were measured they are no failure."""
+
+
 def note(request: Request[Any], reply: Any, seconds: float) -> Asked:
     """The record of one question."""
     missing = reply if isinstance(reply, Missing) else None
@@ -46,14 +50,17 @@ def filled(
 ) -> Evidence:
     """The evidence with what its collector found. `broken` says why it did not come to its end.
 
-    COLLECTED when a fact was measured, else the most telling reason of what failed. The facts of
+    COLLECTED when a fact was measured and not every question failed (a set can hold records of
+    which nothing is known), else the most telling reason of what failed. The facts of
     what failed stay None: not measured.
     """
     failed = [one for one in asked if one.status is not EvidenceStatus.COLLECTED]
     worst = min(failed, key=lambda one: _TELLING.index(Reason(one.status.value)), default=None)
     told = _partly(failed, worst, len(asked))
-    if any(value is not None for value in facts.values()):
-        status, reason = EvidenceStatus.COLLECTED, told
+    broke = [one for one in failed if one.status not in _NOTHING_THERE]
+    if any(value is not None for value in facts.values()) and not 0 < len(asked) == len(broke):
+        status = EvidenceStatus.COLLECTED
+        reason = _partly(broke, worst, len(asked)) if broke else ""
     elif broken is not None:
         status, reason = EvidenceStatus(broken.reason.value), broken.detail
     elif worst is not None:

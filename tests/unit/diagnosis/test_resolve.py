@@ -118,7 +118,7 @@ def test_without_the_api_kube_state_metrics_tells_the_pods() -> None:
     assert found.pods == ("web-1", "web-2")
     assert (found.nodes, found.container) == (("n9",), "vllm")
     assert found.notes == ("may not get pods in llm",)
-    assert found.found_by == "kube-state-metrics: pod owners"
+    assert found.found_by == "pod owners"
 
 
 def test_pods_of_two_namespaces_are_not_taken_for_one_workload() -> None:
@@ -135,6 +135,43 @@ def test_when_nobody_answers_the_labels_are_all_there_is() -> None:
     found = drive(resolve(subject(pod="web-0"), {}, Resolved()), by_text({}, default=TIMEOUT))
     assert found.pods == ("web-0",)
     assert found.nodes == ()
+
+
+NODE = Subject(kind=SubjectKind.NODE, node="db-1")
+
+
+def test_a_node_leads_to_its_pods_when_they_are_of_one_namespace() -> None:
+    own = {**pod("kv-0", "db-1"), "metadata": {"name": "kv-0", "namespace": "storage"}}
+    system = {**pod("cni-x", "db-1"), "metadata": {"name": "cni-x", "namespace": "kube-system"}}
+    found = drive(resolve(NODE, {}, Resolved()), cluster([own, system]))
+    assert (found.namespace, found.pods, found.nodes) == ("storage", ("kv-0",), ("db-1",))
+
+
+def test_a_node_that_serves_several_namespaces_stays_a_node() -> None:
+    metrics = {
+        "kube_pod_info": vector(
+            ({"namespace": "a", "pod": "x"}, 1), ({"namespace": "b", "pod": "y"}, 1)
+        )
+    }
+    found = drive(resolve(NODE, {}, Resolved()), by_text(metrics))
+    assert (found.pods, found.nodes) == ((), ("db-1",))
+
+
+def test_without_a_workload_the_series_of_the_model_tell_the_pods() -> None:
+    metrics = {"nv_inference_request_success": vector(({"namespace": "rec", "pod": "t-0"}, 1))}
+    asked = Subject(kind=SubjectKind.GROUP, namespace="rec")
+    found = drive(resolve(asked, {"model": "bert"}, Resolved()), by_text(metrics))
+    assert (found.pods, found.found_by) == (("t-0",), "series of the model")
+
+
+def test_a_silent_api_does_not_keep_prometheus_from_being_asked() -> None:
+    metrics = {
+        "GET": TIMEOUT,
+        "kube_pod_owner:relabel": vector(({"namespace": "llm", "pod": "web-1"}, 1)),
+    }
+    asked = subject(workload="web", workload_label="deployment")
+    found = drive(resolve(asked, {}, Resolved()), by_text(metrics))
+    assert (found.pods, found.notes) == (("web-1",), (TIMEOUT.detail,))
 
 
 def test_a_hostile_pod_name_is_never_part_of_a_path() -> None:

@@ -1,0 +1,107 @@
+"""Subject -> pods, nodes and container by what Prometheus knows: where the API gives no answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tailhound.diagnosis.containers import serving_container
+from tailhound.diagnosis.resolved import PODS_AT_MOST, SYSTEM, Resolved, noted, ordered
+from tailhound.flow import Read, Reading, together
+from tailhound.model import Missing, Reason, Subject, SubjectKind
+from tailhound.requests import Query, Vector
+from tailhound.requests.prometheus import literal_regex, matchers, quoted
+
+_OWNED = "namespace_workload_pod:kube_pod_owner:relabel"  # a rule of kubernetes-mixin
+
+Told = Sequence[tuple[Vector | Missing, str]]
+"""Answers to `pod_queries`, each with how it finds pods."""
+
+
+def pod_queries(subject: Subject, found: Resolved) -> list[tuple[Query, str]]:
+    """Which pods, by several ways, the surest first."""
+    name, space = subject.workload, found.namespace
+    if subject.kind is SubjectKind.NODE:
+        return [(_pods(f"kube_pod_info{matchers(node=subject.node)}"), "the pods of the node")]
+    if not name:
+        return _of_namespace(found)
+    ways = [(_pods(f"{_OWNED}{matchers(namespace=space, workload=name)}"), "pod owners")]
+    if subject.workload_label == "model_name":
+        prefix = found.metric_prefix or "vllm:"
+        series = f"{prefix}num_requests_running{matchers(namespace=space, model_name=name)}"
+        ways.append((_pods(series), "series of the model"))
+    if subject.workload_label == "service":
+        scraped = matchers('pod!=""', namespace=space, service=name)
+        ways.append((_pods(f"up{scraped}"), "scrape targets of the service"))
+    if space:
+        like = quoted(f"{literal_regex(name)}-.+")
+        infos = f"kube_pod_info{matchers(f'pod=~{like}', namespace=space)}"
+        ways.append((_pods(infos), "pods whose names begin alike"))
+    return ways
+
+
+def _of_namespace(found: Resolved) -> list[tuple[Query, str]]:
+    """Without a workload: the pods that serve the alert's model, else those of its namespace."""
+    space, model = found.namespace, found.labels.get("model", "")
+    ways = []
+    if model:
+        served = matchers('pod!=""', namespace=space, model=model)
+        ways.append((_pods(f"nv_inference_request_success{served}"), "series of the model"))
+    if space:
+        scraped = matchers('pod!=""', namespace=space)
+        ways.append((_pods(f"up{scraped}"), "scrape targets of the namespace"))
+    return ways
+
+
+def _pods(series: str) -> Query:
+    return Query(promql=f"group by (namespace, pod) ({series})")
+
+
+def by_metrics(subject: Subject, found: Resolved, told: Told) -> Reading[Resolved]:
+    """The pods by the first way that names some in one namespace."""
+    for reply, how in told:
+        if isinstance(reply, Missing):
+            found = found if reply.reason is Reason.EMPTY else noted(found, reply)
+            continue
+        spaces = {item.label("namespace") for item in reply} - {""}
+        own = spaces - SYSTEM if subject.kind is SubjectKind.NODE else spaces
+        if len(own) > 1:
+            continue
+        space = found.namespace or next(iter(own), "")
+        pods = ordered(
+            {item.label("pod") for item in reply if item.label("namespace") in ("", space)} - {""},
+            found.pod,
+        )
+        if pods:
+            named = replace(
+                found,
+                namespace=space,
+                workload=found.workload or subject.workload,
+                pods=pods[:PODS_AT_MOST],
+                pods_count=len(pods),
+                found_by=how,
+            )
+            return (yield from _nodes_by_metrics(named))
+    if found.pod:
+        alone = replace(found, pods=(found.pod,), pods_count=1, found_by="the alert's pod label")
+        return (yield from _nodes_by_metrics(replace(alone, workload=subject.workload)))
+    return replace(found, workload=subject.workload, found_by="the alert's labels")
+
+
+def _nodes_by_metrics(found: Resolved) -> Reading[Resolved]:
+    here = matchers(namespace=found.namespace, pod=found.pods)
+    asked: tuple[Read[Vector], ...] = (
+        Query(promql=f"group by (pod, node) (kube_pod_info{here})"),
+        Query(promql=f"group by (container) (kube_pod_container_info{here})"),
+    )
+    infos, containers = yield from together(asked)
+    nodes = (
+        ()
+        if isinstance(infos, Missing)
+        else tuple(sorted({item.label("node") for item in infos} - {""}))
+    )
+    names = (
+        ()
+        if isinstance(containers, Missing)
+        else tuple(sorted({item.label("container") for item in containers} - {""}))
+    )
+    container = serving_container([{"name": name} for name in names], {}) or found.container
+    return replace(found, nodes=found.nodes or nodes, container=container)

@@ -1,0 +1,55 @@
+"""What an incident turned out to be about: what the collectors' parameters are filled from."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from tailhound.model import Missing
+
+USUAL = (3600.0, 86400.0, 604800.0)
+"""Seconds before now at which the same query tells what is usual: an hour, a day, a week."""
+
+PODS_AT_MOST = 100
+"""Pods of one workload that the queries name: our own bound, so that a regular expression stays
+within what Prometheus accepts. The incident says when there are more."""
+
+SYSTEM = frozenset({"kube-system", "monitoring", "gpu-operator", "node-feature-discovery"})
+"""Namespaces whose pods run on every node and serve nobody. Our own list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """What the collectors' parameters are filled from. Empty = nobody could tell.
+
+    `pods` are at most PODS_AT_MOST of `pods_count`. `selector` is the label selector of the
+    workload's pods. `found_by` says how. `usual` are the usable "usual" offsets in seconds.
+    """
+
+    cluster: str = ""
+    namespace: str = ""
+    workload: str = ""
+    workload_kind: str = ""
+    model_name: str = ""
+    pod: str = ""
+    pods: tuple[str, ...] = ()
+    pods_count: int = 0
+    container: str = ""
+    node: str = ""
+    nodes: tuple[str, ...] = ()
+    selector: str = ""
+    usual: tuple[float, ...] = USUAL
+    metric_prefix: str = ""
+    found_by: str = ""
+    notes: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def noted(found: Resolved, missing: Missing) -> Resolved:
+    """The inputs with the reason why a question had no answer."""
+    if missing.detail in found.notes:
+        return found
+    return replace(found, notes=(*found.notes, missing.detail))
+
+
+def ordered(names: Iterable[str], first: str) -> tuple[str, ...]:
+    """Names in order, the first one first."""
+    return tuple(sorted(names, key=lambda name: (name != first, name)))
