@@ -27,9 +27,11 @@ def configuration(settings: Kubernetes) -> Configuration:
     found.connection_pool_maxsize = settings.concurrency
     try:
         if settings.in_cluster:
-            config.load_incluster_config(client_configuration=found)
+            config.load_incluster_config(  # type: ignore[no-untyped-call]
+                client_configuration=found
+            )
         elif settings.kubeconfig:
-            config.load_kube_config(
+            config.load_kube_config(  # type: ignore[no-untyped-call]
                 config_file=settings.kubeconfig,
                 context=settings.context or None,
                 client_configuration=found,
