@@ -72,4 +72,4 @@ class Progressing:
         """Wait for the report that is being written."""
         self._left = 0
         if self._task is not None:
-            await asyncio.wait([self._task])
+            await self._task

@@ -6,8 +6,10 @@ Workflows and steps run on the event loop that `start` was called from.
 """
 
 import asyncio
+import contextlib
 import functools
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
 
 from tailhound.store.database import Database
+from tailhound.store.failures import explained
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -161,25 +164,28 @@ class Engine:
         wanted = list(ids)
         if not wanted:
             return {}
-        found = await DBOS.list_workflows_async(
-            workflow_ids=wanted, load_input=False, load_output=True
-        )
+        with explained(self._database.name):
+            found = await DBOS.list_workflows_async(
+                workflow_ids=wanted, load_input=False, load_output=True
+            )
         return {item.workflow_id: _seen(item) for item in found}
 
     async def given_up(self, prefix: str, since: str) -> tuple[Seen, ...]:
         """Workflows that the engine ended without a result, made after `since` (ISO 8601)."""
-        found = await DBOS.list_workflows_async(
-            status=_GIVEN_UP,
-            workflow_id_prefix=prefix,
-            start_time=since,
-            load_input=False,
-            load_output=True,
-        )
+        with explained(self._database.name):
+            found = await DBOS.list_workflows_async(
+                status=_GIVEN_UP,
+                workflow_id_prefix=prefix,
+                start_time=since,
+                load_input=False,
+                load_output=True,
+            )
         return tuple(_seen(item) for item in found)
 
     async def take_up(self, id: str) -> None:
         """Queue a workflow again that is said to run although nobody runs it."""
-        await DBOS.resume_workflow_async(id)
+        with explained(self._database.name):
+            await DBOS.resume_workflow_async(id)
 
     async def stop(self) -> None:
         """Stop within seconds: what runs is cut off, and taken up at the next start."""
@@ -196,9 +202,7 @@ class Engine:
         loop = asyncio.get_running_loop()
         # DBOS made its own pool the loop's default, and is about to shut it down
         loop.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="tailhound-default"))
-        with ThreadPoolExecutor(1, thread_name_prefix="tailhound-stop") as stopper:
-            take_apart = functools.partial(DBOS.destroy, destroy_registry=True)
-            await loop.run_in_executor(stopper, take_apart)
+        await _at_most(STOP_SECONDS, functools.partial(DBOS.destroy, destroy_registry=True))
         self._client.destroy()
 
     def _tracked(self, name: str, workflow: Workflow) -> Workflow:
@@ -231,6 +235,23 @@ class Engine:
             "notification_listener_polling_interval_sec": 0.1,
             "log_level": "WARNING",
         }
+
+
+async def _at_most(seconds: float, work: Callable[[], None]) -> None:
+    """Wait for blocking work on a thread of its own, but no longer than this."""
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=run, name="tailhound-stop", daemon=True).start()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await done.wait()
 
 
 def _seen(item: Any) -> Seen:

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from tailhound.durable.admission import Accepted, Admission
 from tailhound.durable.arrivals import Arrival, Item, ReadGroup, clean, read_arrival
 from tailhound.durable.asking import Enqueue, Terms
+from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.errors import StoreUnavailable
 from tailhound.model import AlertStatus
@@ -52,6 +53,15 @@ class Totals:
     dropped: MappingProxyType[str, int]
 
 
+Heard = tuple[str, AlertStatus]
+"""An alert's identity, and what a delivery says of it."""
+
+
+def heard(items: Sequence[Item]) -> tuple[Heard, ...]:
+    """What a delivery says, in short."""
+    return tuple((item.ident, item.alert.status) for item in items)
+
+
 class Memory:
     """What was seen committed, as far as it is remembered: only ever a shortcut.
 
@@ -61,32 +71,32 @@ class Memory:
     def __init__(self, size: int) -> None:
         self._size = size
         self._alerts: dict[str, tuple[AlertStatus, str]] = {}
-        self._bodies: dict[bytes, tuple[Item, ...]] = {}
+        self._bodies: dict[bytes, tuple[Heard, ...]] = {}
 
-    def known(self, items: Sequence[Item]) -> tuple[str, ...] | None:
-        """One incident per item when all are repeats; None when any of them may be news."""
+    def known(self, said: Sequence[Heard]) -> tuple[str, ...] | None:
+        """One incident for each alert when all are repeats; None when any of them may be news."""
         incidents = []
-        for item in items:
-            status, incident = self._alerts.get(item.ident, (None, ""))
-            if status is not item.alert.status:
+        for ident, status in said:
+            known, incident = self._alerts.get(ident, (None, ""))
+            if known is not status:
                 return None
             incidents.append(incident)
         return tuple(incidents) or None
 
-    def items_of(self, body: bytes) -> tuple[Item, ...] | None:
-        """The items of a body that was read before, byte by byte the same."""
-        return self._bodies.get(_digest(body))
+    def said_in(self, body: bytes) -> tuple[Heard, ...]:
+        """What a body says that was read before, byte by byte the same; else nothing."""
+        return self._bodies.get(_digest(body), ())
 
     def learn(self, arrival: Arrival, admission: Admission) -> None:
         """Remember what an arrival brought, after its commit."""
-        if not self._size or arrival.dropped or not arrival.items:
+        if not self._size or arrival.dropped or arrival.is_nothing or arrival.unreadable:
             return
         for item in arrival.items:
             known = admission.known.get(item.ident)
             if known is None:
                 return
             self._alerts[item.ident] = (known.status, known.incident_id)
-        self._bodies[_digest(arrival.body)] = arrival.items
+        self._bodies[_digest(arrival.body)] = heard(arrival.items)
         while len(self._alerts) > self._size:
             self._alerts.pop(next(iter(self._alerts)))
         while len(self._bodies) > self._size // 10:
@@ -109,6 +119,7 @@ class Intake:
         self._enqueue = enqueue
         self._read_group = read_group
         self._boot = boot
+        self._reading = Blocking("read", 1)
         self._memory = Memory(REMEMBERED if database.is_sqlite else 0)
         self._waiting: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._lock = threading.Lock()  # of the repeats, which loop and writer both count
@@ -129,6 +140,7 @@ class Intake:
     async def stop(self) -> None:
         """Take nothing more; what was taken is written first."""
         self._closed = True
+        self._reading.close()
         self._waiting.put(None)
         thread = self._thread
         deadline = asyncio.get_running_loop().time() + STOP_SECONDS
@@ -142,7 +154,7 @@ class Intake:
         """
         if self._closed:
             raise StoreUnavailable("tailhound is stopping; send it again")
-        repeated = self._repeated(self._memory.items_of(body) or ())
+        repeated = self._repeated(self._memory.said_in(body))
         if repeated is not None:
             return repeated
         arrival = await self._read(body)
@@ -166,21 +178,17 @@ class Intake:
         settings = self._terms().incidents
         if len(body) <= LARGE:
             return read_arrival(body, self._boot.clock(), settings, self._read_group)
-        answer: Future[Arrival] = Future()
+        return await self._reading.run(
+            read_arrival, body, self._boot.clock(), settings, self._read_group
+        )
 
-        def read() -> None:
-            answer.set_result(read_arrival(body, self._boot.clock(), settings, self._read_group))
-
-        threading.Thread(target=read, name="tailhound-read", daemon=True).start()
-        return await asyncio.wrap_future(answer)
-
-    def _repeated(self, items: Sequence[Item]) -> Accepted | None:
-        incidents = self._memory.known(items) if items else None
+    def _repeated(self, said: Sequence[Heard]) -> Accepted | None:
+        incidents = self._memory.known(said)
         if incidents is None:
             return None
         with self._lock:
             self._repeats.update(incidents)
-        accepted = Accepted(tuple(dict.fromkeys(incidents)), 0, len(items))
+        accepted = Accepted(tuple(dict.fromkeys(incidents)), 0, len(said))
         self._count(accepted)
         return accepted
 

@@ -5,6 +5,7 @@ A row is `pending`, `sending` (claimed by one boot), `sent`, or `broken` (refuse
 nobody has sent yet are sent as one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,10 +17,23 @@ from tailhound.store.records import read_whole
 from tailhound.store.tables import outbox
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A row that is ours to send."""
+
+    id: int
+    incident_id: str
+    place: str
+    message: str
+    attempt: int
+    unsure: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Letter:
     """A claimed row: what is delivered, and the revision that it shows."""
 
+    claim: Claim
     delivery: Delivery
     revision: int
 
@@ -55,25 +69,37 @@ _MINE = (
 )
 
 
-def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> Letter | None:
+def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> Claim | None:
     """Take the most pressing row of a place: first posts and verdicts before progress."""
     where = {"notifier": place.notifier, "place": place.place, "now": now.timestamp()}
     row = connection.execute(_DUE, where).first()
     if row is None:
         return None
     connection.execute(_CLAIM, {"row_id": row.id, "owner": boot})
-    found = read_whole(connection, row.incident_id)
-    if found is None:  # a foreign key forbids it
-        raise LookupError(f"outbox row {row.id} names incident {row.incident_id}: not there")
-    delivery = Delivery(
+    return Claim(
         id=row.id,
-        incident=found,
+        incident_id=row.incident_id,
         place=row.place,
         message=row.message,
         attempt=row.attempt + 1,
         unsure=row.unsure,
     )
-    return Letter(delivery, found.revision)
+
+
+def opened(connection: sa.Connection, claimed: Claim) -> Letter:
+    """What a claimed row delivers, in its newest state; ValueError when it can't be read."""
+    found = read_whole(connection, claimed.incident_id)
+    if found is None:
+        raise ValueError(f"there is no incident {claimed.incident_id}")
+    delivery = Delivery(
+        id=claimed.id,
+        incident=found,
+        place=claimed.place,
+        message=claimed.message,
+        attempt=claimed.attempt,
+        unsure=claimed.unsure,
+    )
+    return Letter(claimed, delivery, found.revision)
 
 
 def settle(
@@ -85,18 +111,29 @@ def settle(
 ) -> None:
     """Write what came of a delivery. It changes nothing when the row is no longer ours."""
     if isinstance(result, Posted):
-        values = _posted(letter, result)
+        _settle(connection, letter.claim, boot, _posted(letter, result))
     elif isinstance(result, Later):
         values = {
             "state": "pending",
             "not_before": now.timestamp() + max(result.seconds, 0.0),
-            "unsure": letter.delivery.unsure or result.unsure,
+            "unsure": letter.claim.unsure or result.unsure,
             "error": result.why,
         }
+        _settle(connection, letter.claim, boot, values)
     else:
-        values = {"state": "broken", "urgent": False, "error": result.why}
+        give_up(connection, letter.claim, boot, result.why)
+
+
+def give_up(connection: sa.Connection, claimed: Claim, boot: str, why: str) -> None:
+    """Leave a claimed row to a person: `why` names what must be done."""
+    _settle(connection, claimed, boot, {"state": "broken", "urgent": False, "error": why})
+
+
+def _settle(
+    connection: sa.Connection, claimed: Claim, boot: str, values: Mapping[str, object]
+) -> None:
     mine = sa.update(outbox).where(*_MINE).values(values)
-    connection.execute(mine, {"row_id": letter.delivery.id, "owner": boot})
+    connection.execute(mine, {"row_id": claimed.id, "owner": boot})
 
 
 def _posted(letter: Letter, result: Posted) -> dict[str, object]:

@@ -6,6 +6,7 @@ looks for the message before it posts again.
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,9 @@ ATTEMPTS_AT_MOST = 8
 def backoff(attempt: int) -> float:
     """Seconds until the next attempt after this many."""
     return min(float(2 ** min(attempt, 9)), LONGEST_PAUSE)
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,9 @@ class Outbox:
                 pause = await self._send_one(place)
             except StoreUnavailable:
                 pause = STORE_SECONDS  # the row keeps; the next try says whether it helped
+            except Exception:  # noqa: BLE001 (one message that fails must not end all later ones)
+                _log.exception("the outbox of %s %s failed", place.notifier, place.place)
+                pause = STORE_SECONDS
             if pause > 0 and not self._stopping.is_set():
                 await _until(waker, pause)
 
@@ -164,8 +171,19 @@ class Outbox:
         return min(max(ahead, 0.01), IDLE_SECONDS)
 
     def _claim(self, place: Place) -> Letter | None:
-        with self._database.writing() as connection:
-            return letters.claim(connection, place, self._boot.id, self._boot.clock())
+        """The next letter; what can't even be read is left to a person, and the next one taken."""
+        while True:
+            with self._database.writing() as connection:
+                claimed = letters.claim(connection, place, self._boot.id, self._boot.clock())
+            if claimed is None:
+                return None
+            try:
+                with self._database.reading() as connection:
+                    return letters.opened(connection, claimed)
+            except ValueError as error:
+                why = f"incident {claimed.incident_id} can't be read: {str(error)[:300]}"
+                with self._database.writing() as connection:
+                    letters.give_up(connection, claimed, self._boot.id, why)
 
     def _write(self, letter: Letter, result: Posted | Later | Refusal) -> None:
         with self._database.writing() as connection:

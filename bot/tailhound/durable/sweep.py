@@ -47,6 +47,8 @@ class Sweeper:
                     tell()
             except StoreUnavailable as error:
                 _log.warning("the sweep of unfinished investigations was skipped: %s", error)
+            except Exception:  # noqa: BLE001 (one pass that fails must not end all later ones)
+                _log.exception("the sweep of unfinished investigations failed")
             await asyncio.sleep(every)
 
     async def sweep(self, quiet_seconds: float = QUIET_SECONDS) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ looked at inside steps only. Whatever happens, the incident ends with a verdict 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -23,6 +24,7 @@ from tailhound.durable.deadlines import (
 from tailhound.durable.engine import Engine
 from tailhound.durable.investigating import InvestigatorFor, Plain
 from tailhound.durable.joins import Joining
+from tailhound.errors import StoreUnavailable
 from tailhound.model import Diagnosis, Progress
 from tailhound.store import codec
 from tailhound.store.incidents import RawOutput
@@ -65,8 +67,11 @@ class Investigations:
     async def late(self, id: str, n: int, sha: str) -> str:
         """Workflow: ask again what ran out of time, and revise the verdict when that changes it."""
         run = _Run(self._shop, id, n, sha)
-        answers = await self._engine.step("again", run.again)
-        return await self._engine.step("revise", run.revise, answers)
+        try:
+            answers = await self._engine.step("again", run.again)
+            return await self._engine.step("revise", run.revise, answers)
+        except Exception as error:  # noqa: BLE001 (the verdict stands, and says what is missing)
+            return f"failed: {type(error).__name__}: {error}"[:400]
 
 
 class _Run:
@@ -196,8 +201,9 @@ class _Run:
         return {**verdicts.fitted(answers), "cut": cut}
 
     async def _show(self, progress: Progress) -> None:
-        await self._shop.blocking.run(self._shop.cases.progress, self._id, self._n, progress)
-        self._shop.tell()
+        with suppress(StoreUnavailable):  # the verdict will say more than this
+            await self._shop.blocking.run(self._shop.cases.progress, self._id, self._n, progress)
+            self._shop.tell()
 
     def _fresh(self) -> float:
         """Seconds for a run that begins when its time is over, or nearly."""

@@ -79,7 +79,7 @@ def open_database(url: str) -> Database:
     lock = _lock(path)
     try:
         database = Database(
-            url=url,
+            url=sa.URL.create("sqlite", database=str(path)).render_as_string(),
             name=str(path),
             intake=_sqlite(path, size=1),
             work=_sqlite(path, size=WORKERS),
