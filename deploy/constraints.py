@@ -1,10 +1,11 @@
-"""Prints constraints.txt: the exact versions of all that pyproject.toml asks for, and what that asks for.
+"""Prints constraints.txt: exact versions of all that pyproject.toml asks for, directly or not.
 
 Run in an environment that has `.[dev,postgres]`: `make constraints` does.
 """
 
 import re
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 
 from packaging.requirements import Requirement
@@ -13,23 +14,26 @@ OWN = "tailhound"
 EXTRAS = ("dev", "postgres")
 
 
-def pins() -> dict[str, str]:
-    """Version by normalised name, of everything that the project needs."""
+def needed(name: str, extras: Sequence[str] = ()) -> dict[str, str]:
+    """Version by normalised name, of everything that a distribution needs on this machine.
+
+    PackageNotFoundError when one of them is not installed here.
+    """
     found: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
-    waiting = [(OWN, extra) for extra in ("", *EXTRAS)]
+    waiting = [(name, extra) for extra in ("", *extras)]
     while waiting:
-        name, extra = waiting.pop()
-        if (name, extra) in seen:
+        at, extra = waiting.pop()
+        if (at, extra) in seen:
             continue
-        seen.add((name, extra))
-        for text in distribution(name).requires or ():
+        seen.add((at, extra))
+        for text in distribution(at).requires or ():
             requirement = Requirement(text)
             if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
                 continue
-            needed = normalised(requirement.name)
-            found[needed] = distribution(needed).version
-            waiting += [(needed, wanted) for wanted in ("", *requirement.extras)]
+            other = normalised(requirement.name)
+            found[other] = distribution(other).version
+            waiting += [(other, wanted) for wanted in ("", *requirement.extras)]
     return found
 
 
@@ -41,7 +45,7 @@ def normalised(name: str) -> str:
 def main() -> int:
     """Print the pins; 1 when one of them is not installed here."""
     try:
-        found = pins()
+        found = needed(OWN, EXTRAS)
     except PackageNotFoundError as error:
         sys.stderr.write(f"{error.name} is not installed: pip install -e '.[dev,postgres]'\n")
         return 1
