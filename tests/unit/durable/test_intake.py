@@ -10,6 +10,7 @@ import pytest
 from tailhound.durable import episodes
 from tailhound.durable.admission import LATE_COPY_SECONDS, UNSEEN
 from tailhound.durable.arrivals import Item
+from tailhound.durable.intake import LARGE
 from tailhound.errors import StoreUnavailable
 from tailhound.model import State
 from tailhound.settings import Incidents
@@ -385,6 +386,26 @@ def test_after_stop_nothing_is_taken(tmp_path: Path) -> None:
             await desk.intake.stop()
             with pytest.raises(StoreUnavailable, match="stopping"):
                 await desk.accept(alert())
+
+    kit.run(scene())
+
+
+def test_a_large_body_is_read_beside_the_event_loop(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            loop = asyncio.get_running_loop()
+            many = [alert(f"w{i}", fingerprint=f"f{i}") for i in range(1_000)]
+            content = body(*many)
+            assert len(content) > LARGE
+            longest = 0.0
+            task = asyncio.create_task(desk.intake.accept(content))
+            while not task.done():
+                before = loop.time()
+                await asyncio.sleep(0.001)
+                longest = max(longest, loop.time() - before)
+            assert (await task).new == 1_000
+            assert longest < 1.0
+            assert len(desk.rows("SELECT 1 FROM workflow_status")) == 1_000
 
     kit.run(scene())
 

@@ -195,6 +195,22 @@ def test_a_notifier_that_always_fails_by_itself_is_given_up_in_the_end(tmp_path:
     kit.run(scene())
 
 
+def test_an_incident_that_cant_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            (first,) = (await desk.accept(alert("a", fingerprint="a"))).incidents
+            with desk.database.writing() as connection:
+                connection.exec_driver_sql("UPDATE th_incident SET snapshot = '{}'")
+        async with post(tmp_path) as at:
+            second = await _accept(at, "b")
+            await at.settled(second)
+            assert at.row(first).state == "broken"
+            (trouble,) = await at.sender.troubles()
+            assert f"incident {first} can't be read" in trouble.why
+
+    kit.run(scene())
+
+
 def test_first_posts_and_verdicts_go_before_progress(tmp_path: Path) -> None:
     async def scene() -> None:
         async with post(tmp_path) as at:

@@ -1,13 +1,15 @@
 """From an accepted body to a verdict that people see, whatever goes wrong on the way."""
 
 import asyncio
+import logging
 from pathlib import Path
 
 import pytest
 
 from tailhound.model import EvidenceStatus, Outlook, State
+from tailhound.store.database import Database
 from tests.unit.durable import kit
-from tests.unit.durable.kit import Detective, alert, body
+from tests.unit.durable.kit import Chat, Clock, Detective, alert, body
 
 ENDED = "2026-11-30T02:55:00Z"
 
@@ -261,6 +263,65 @@ def test_two_incidents_of_one_workload_join_the_earlier_whoever_notices(tmp_path
             assert len(lab.incident(ids[0]).alerts) == 6
 
     kit.run(scene())
+
+
+def test_after_a_long_outage_there_is_still_a_verdict(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path, clock=Clock(2020)) as desk:
+            (id,) = (await desk.accept(alert())).incidents
+        async with kit.lab(tmp_path) as lab:
+            incident = await lab.diagnosed(id)
+            assert incident.state is State.DIAGNOSED
+            assert len(lab.chat.posts(id)) == 1
+
+    kit.run(scene())
+
+
+def test_a_stop_in_the_middle_is_taken_up_where_it_was(tmp_path: Path) -> None:
+    async def scene() -> None:
+        detective = Detective(gate=asyncio.Event())
+        async with kit.lab(tmp_path, detective=detective) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: "collect" in detective.calls)
+            await kit.until(lambda: lab.chat.posts(id))
+        chat = Chat(messages={"m1": []})
+        async with kit.lab(tmp_path, chat=chat) as lab:
+            incident = await lab.diagnosed(id)
+            assert incident.n == 1
+            assert lab.detective.calls == ["collect", "deepen", "decide"]
+            await kit.until(lambda: (shown := lab.chat.last(id)) and shown.diagnosis)
+            assert list(chat.messages) == ["m1"]
+
+    kit.run(scene())
+
+
+def test_a_full_disk_during_an_investigation_delays_its_outcome_and_no_more(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        gate = asyncio.Event()
+        large = Detective(gate=gate, conditional=("x" * 100_000,))
+        async with kit.lab(tmp_path, detective=large) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: "collect" in lab.detective.calls)
+            await kit.until(lambda: lab.chat.posts(id))
+            _limit_pages(lab.database, 1)
+            gate.set()
+            await kit.until(lambda: not lab.durable.engine.running)
+            assert lab.incident(id).diagnosis is None
+            _limit_pages(lab.database, 1_000_000)
+            await lab.durable.sweeper.sweep(-1.0)
+            await kit.until(lambda: lab.incident(id).state in (State.DIAGNOSED, State.FAILED), 25)
+
+    logging.getLogger("dbos").setLevel("CRITICAL")
+    kit.run(scene())
+
+
+def _limit_pages(database: Database, pages: int) -> None:
+    """Let the disk be full for the workers, or not."""
+    with database.work.connect() as one, database.work.connect() as two:
+        for connection in (one, two):
+            connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
 
 
 def test_evidence_that_no_checkpoint_holds_becomes_truncated(tmp_path: Path) -> None:

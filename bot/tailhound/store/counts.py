@@ -1,0 +1,34 @@
+"""How much there is of what, for gauges and the state line."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from tailhound.model import State
+from tailhound.store.database import Database
+from tailhound.store.tables import incident, outbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """Incidents by state; messages that wait, and for how many seconds the oldest of them does."""
+
+    incidents: dict[State, int]
+    waiting: int
+    oldest_seconds: float
+
+
+def count(database: Database, now: datetime) -> Counted:
+    """What the database holds now; StoreUnavailable when it gives no answer."""
+    by_state = sa.select(incident.c.state, sa.func.count()).group_by(incident.c.state)
+    waiting = (
+        sa.select(sa.func.count(), sa.func.min(incident.c.changed_at))
+        .select_from(outbox.join(incident, incident.c.id == outbox.c.incident_id))
+        .where(outbox.c.wanted_revision > outbox.c.sent_revision, outbox.c.state != "broken")
+    )
+    with database.reading() as connection:
+        states = {State(name): int(number) for name, number in connection.execute(by_state)}
+        number, since = connection.execute(waiting).one()
+    oldest = max(0.0, now.timestamp() - since) if since is not None else 0.0
+    return Counted(incidents=states, waiting=int(number), oldest_seconds=oldest)
