@@ -12,6 +12,7 @@ from typing import Any
 from starlette.routing import BaseRoute
 
 from tailhound.app.composition import allow_list, collectors, compiled, transports
+from tailhound.app.counting import OVERSIZED, Counting, counting
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.asking import Place, Terms
 from tailhound.durable.investigation import Investigator
@@ -28,17 +29,22 @@ from tailhound.slack.listeners import SlackListeners
 from tailhound.slack.notifier import SlackNotifier
 from tailhound.slack.socket import SlackSocket
 from tailhound.sources.alertmanager import read_group
+from tailhound.store.counts import count
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
 from tailhound.store.outputs import keep_compiled, read_compiled
 from tailhound.web.app import create_app
 from tailhound.web.auth import check_listen
 from tailhound.web.metrics import Metrics
-from tailhound.web.parts import Parts
+from tailhound.web.parts import Counts, Parts
 from tailhound.web.server import bind, serve
 
 SLACK_SECONDS = 10.0
 OPEN = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def _say(text: str) -> None:
@@ -108,7 +114,7 @@ class Server:
                 database=database,
                 terms=self._terms,
                 investigator_for=_Investigators(self, database, backends),
-                read_group=read_group,
+                read_group=counting(read_group, self._metrics),
                 notifiers={notifier.name: notifier for notifier in self._notifiers()},
             )
         )
@@ -117,7 +123,7 @@ class Server:
         slack = self._slack(durable, reader)
         try:
             await serve(
-                create_app(self._parts(durable, reader), extra=self._extras.routes),
+                create_app(self._parts(durable, database, reader), extra=self._extras.routes),
                 listening,
                 self._stop,
                 started=lambda: self._started(listening),
@@ -138,7 +144,7 @@ class Server:
     def _keep_compiled(self, database: Database) -> None:
         """Runs in flight finish by the set that they began with, so every set is kept."""
         with database.writing() as connection:
-            keep_compiled(connection, self._compiled.to_json().encode(), datetime.now(UTC))
+            keep_compiled(connection, self._compiled.to_json().encode(), _now())
 
     def _terms(self) -> Terms:
         return Terms(
@@ -158,11 +164,13 @@ class Server:
         return tuple(places)
 
     def _notifiers(self) -> tuple[Notifier, ...]:
-        made: list[Notifier] = [ConsoleNotifier(self._extras.say)]
+        console = ConsoleNotifier(self._extras.say)
+        made: list[Notifier] = [Counting(console, self._metrics, _now, verdicts=True)]
         slack = self._settings.slack
         if slack.bot_token is not None:
             web = slack_client(slack.bot_token.read(), slack.api_url, SLACK_SECONDS)
-            made.append(SlackNotifier(web, public_url=self._settings.listen.public_url))
+            notifier = SlackNotifier(web, public_url=self._settings.listen.public_url)
+            made.append(Counting(notifier, self._metrics, _now, verdicts=False))
         return tuple(made)
 
     def _slack(self, durable: Durable, reader: IncidentReader) -> SlackSocket | None:
@@ -188,14 +196,28 @@ class Server:
         listening.start()
         return listening
 
-    def _parts(self, durable: Durable, reader: IncidentReader) -> Parts:
+    def _parts(self, durable: Durable, database: Database, reader: IncidentReader) -> Parts:
+        async def oversized(size: int) -> None:
+            """One visible message: a refused body becomes an incident of its own."""
+            await durable.accept(OVERSIZED + f"{size} bytes".encode())
+
+        def counts() -> Counts:
+            counted = count(database, _now())
+            return Counts(
+                incidents=counted.incidents,
+                outbox_waiting=counted.waiting,
+                outbox_oldest_seconds=counted.oldest_seconds,
+            )
+
         return Parts(
             settings=self._settings,
             accept=durable.accept,
             reader=reader,
             as_json=as_json,
-            clock=lambda: datetime.now(UTC),
+            clock=_now,
             metrics=self._metrics,
+            counts=counts,
+            oversized=oversized,
         )
 
 

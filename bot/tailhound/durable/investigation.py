@@ -18,12 +18,14 @@ from tailhound.diagnosis.group import workload_key
 from tailhound.diagnosis.plan import Plan, Planned, plan
 from tailhound.diagnosis.resolve import Resolved, resolve
 from tailhound.diagnosis.symptom import LATENCY
-from tailhound.durable.answers import shown
+from tailhound.durable.answers import QUESTION_AT_MOST
 from tailhound.durable.gather import Ask, Memo, gather
 from tailhound.durable.gather import Record as Hearing
 from tailhound.durable.investigating import OnProgress, Plain, Record
+from tailhound.durable.whole import whole
 from tailhound.flow import Collector, Reading, Request, Transport, Turn
 from tailhound.model import Diagnosis, Evidence, Incident, Missing
+from tailhound.model.redaction import plain, redacted
 from tailhound.rules.loading import Compiled, Site
 from tailhound.settings import Settings
 from tailhound.store.codec import evidence_from_plain, evidence_to_plain
@@ -205,9 +207,9 @@ class Investigator:
             if not isinstance(reply, Missing):
                 record(
                     RawOutput(
-                        question=request.shown,
+                        question=plain(redacted(request.shown), QUESTION_AT_MOST),
                         backend=request.backend,
-                        text=shown(reply),
+                        text=whole(reply),
                         asked_at=turn.as_of,
                         n=incident.n,
                     )
