@@ -153,11 +153,11 @@ class AlertView:
         return self.incident.truncated_alerts
 
     @property
-    def resolved_after(self) -> str:
+    def resolved_after(self) -> Mrkdwn:
         """`38 min`; "" while it stands."""
         end = self.incident.resolved_at
         seconds = (end - self.incident.since).total_seconds() if end else -1.0
-        return duration(seconds) if seconds >= 0 else ""
+        return self.ink.figure(duration(seconds) if seconds >= 0 else "")
 
     @property
     def span(self) -> str:

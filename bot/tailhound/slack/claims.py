@@ -45,20 +45,20 @@ def claims(
     What speaks for a cause is listed; what could speak against it is summed up, for a `✗` that is
     good news confuses. A refuting claim that does hold is listed. `against` False leaves that out.
     """
-    lines = [
-        Mrkdwn(f"{letter}{_line(check, ink)}")
+    found = [
+        (letter, check)
         for letter, cause in causes
         for check in cause.checks
         if check.part in (Part.CONFIRM, Part.OPTIONAL)
     ]
-    shown = lines[: ink.lines]
-    left = more(len(lines) - len(shown))
+    shown = [Mrkdwn(f"{letter}{_line(check, ink)}") for letter, check in found[: ink.lines]]
+    left = more(len(found) - len(shown))
     checks = [check for _, cause in causes for check in cause.checks] if against else []
     return (*shown, *((Mrkdwn(left),) if left else ()), *_against(checks, ink))
 
 
 def _line(check: Check, ink: Ink) -> str:
-    needs = _needs(check)
+    needs = ink.figure(_needs(check))
     return (
         f"{_MARKS[check.truth]} {ink.said(check.claim)}: {_seen(check, ink)}"
         f"{f' ({needs})' if needs else ''}"
@@ -69,11 +69,13 @@ def _against(checks: Iterable[Check], ink: Ink) -> tuple[Mrkdwn, ...]:
     refuting = [check for check in checks if check.part is Part.REFUTE]
     if not refuting:
         return ()
-    holding = tuple(Mrkdwn(_line(c, ink)) for c in refuting if c.truth is Truth.TRUE)
+    holding = [check for check in refuting if check.truth is Truth.TRUE]
     open_ = [check for check in refuting if check.truth is Truth.UNKNOWN]
     checked = f"{len(refuting) - len(open_)} of {len(refuting)} checked"
     if holding:
-        return (Mrkdwn("*Speaks against it:*"), *holding[: max(1, ink.lines)])
+        shown = [Mrkdwn(_line(check, ink)) for check in holding[: max(1, ink.lines)]]
+        left = more(len(holding) - len(shown))
+        return (Mrkdwn("*Speaks against it:*"), *shown, *((Mrkdwn(left),) if left else ()))
     if len(open_) == len(refuting):
         return (Mrkdwn(f"Whether something speaks against it is not known ({checked})."),)
     missing = f"; {ink.said(small(open_[0].claim))}: {NOT_MEASURED}" if open_ else ""
@@ -108,9 +110,9 @@ def _value(seen: Seen, ink: Ink, *, ratio: bool = True) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"{ink.value(fact(value, seen.unit))}{where}"
     if seen.usual is None:
-        return f"{number(value, seen.unit)}{where}"
+        return f"{ink.figure(number(value, seen.unit))}{where}"
     text = with_usual(value, seen.usual, seen.unit)
-    return f"{text if ratio else text.partition(' (')[0]}{where}"
+    return f"{ink.figure(text if ratio else text.partition(' (')[0])}{where}"
 
 
 def _needs(check: Check) -> str:

@@ -12,13 +12,16 @@ are sent as `verbatim`, and Slack links nothing in those.
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from tailhound.model.wording import cut
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
-_SPACES = re.compile(r"[\s\u2028\u2029\x85]+")
-_TOO_LONG = 8_192
+_SPACES = re.compile(r"[^\S\xa0]+")
+_TOO_LONG = 4_096
 _EMOJI = re.compile(r":([a-zA-Z0-9_+'-]{1,100}):")
+_FENCE = re.compile("`{2,}")
+_NO_EMOJI = r"∶\1∶"
 _EDGE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
 _HOST_DOT = re.compile(r"(?<=[\w-])\.(?=[A-Za-z]{2})")
 _LOOK_ALIKES = str.maketrans({"*": "∗", "~": "∼", "`": "'"})
@@ -33,10 +36,15 @@ class Mrkdwn(str):
 def clean(text: str) -> str:
     """The text on one line, without ANSI codes, control, bidirectional or zero-width characters.
 
-    The middle of a text over 8,192 characters is replaced by `…`, before anything looks at it.
+    The middle of a text over 4,096 characters is replaced by `…`, before anything looks at it.
     """
     if len(text) > _TOO_LONG:
         text = text[: _TOO_LONG // 2] + "…" + text[-_TOO_LONG // 2 :]
+    return _clean(text)
+
+
+@lru_cache(maxsize=512)
+def _clean(text: str) -> str:
     spaced = _SPACES.sub(" ", _ANSI.sub("", text))
     return "".join(_seen(letter) for letter in spaced).strip()
 
@@ -74,13 +82,14 @@ def code(text: str, limit: int = 60) -> Mrkdwn:
 
 def said(text: str, limit: int = 240) -> Mrkdwn:
     """What a runbook's author wrote: code spans stay, if they are closed after the cut."""
-    short = _fitted(clean(text), limit)
+    plain = _EMOJI.sub(_NO_EMOJI, _FENCE.sub("'", clean(text)))
+    short = _fitted(plain, limit)
     return short if short.count("`") % 2 == 0 else Mrkdwn(short.replace("`", "'"))
 
 
 def _unmarked(text: str) -> str:
     """Characters that Slack would read as markup or emoji, as look-alikes."""
-    plain = _EMOJI.sub("∶\1∶", text).translate(_LOOK_ALIKES)
+    plain = _EMOJI.sub(_NO_EMOJI, text).translate(_LOOK_ALIKES)
     return _EDGE_UNDERSCORE.sub(lambda found: "ˍ" * len(found.group()), plain)
 
 

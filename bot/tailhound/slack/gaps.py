@@ -66,7 +66,7 @@ def _ruled_out(causes: Sequence[Cause], ink: Ink) -> Mrkdwn:
     if not causes:
         return Mrkdwn("")
     shown = causes[: min(3, ink.lines)]
-    texts = [f"{name(cause.runbook)}{_because(cause, ink)}" for cause in shown]
+    texts = [f"{ink.value(name(cause.runbook))}{_because(cause, ink)}" for cause in shown]
     return _list(f"*Ruled out ({len(causes)}):*", texts, len(causes) - len(shown))
 
 
@@ -83,8 +83,7 @@ def _not_applicable(causes: Sequence[Cause], ink: Ink) -> Mrkdwn:
         return Mrkdwn("")
     shown = causes[: min(3, ink.lines)]
     texts = [
-        f"{name(c.runbook)} ({ink.sentence(small(c.because.rstrip('.')) or 'it has no such part')})"
-        for c in shown
+        f"{ink.value(name(c.runbook))}{_because(c, ink) or ' (it has no such part)'}" for c in shown
     ]
     return _list("*Not applicable:*", texts, len(causes) - len(shown))
 
@@ -139,7 +138,7 @@ def _undecided(causes: Sequence[Cause], ink: Ink) -> Mrkdwn:
     if not causes:
         return Mrkdwn("")
     shown = causes[: min(3, ink.lines)]
-    texts = [f"{name(cause.runbook)}{_because(cause, ink)}" for cause in shown]
+    texts = [f"{ink.value(name(cause.runbook))}{_because(cause, ink)}" for cause in shown]
     return _list(
         f"*Neither confirmed nor ruled out ({len(causes)}):*", texts, len(causes) - len(shown)
     )

@@ -21,6 +21,10 @@ class Ink:
         """A value from outside in running text."""
         return escape.value(text, self.value_length)
 
+    def figure(self, text: str) -> Mrkdwn:
+        """A number in words. It needs little room, unless the number is absurd."""
+        return escape.value(text, 48 if self.lines else 24)
+
     def code(self, text: str) -> Mrkdwn:
         """A value from outside as a code span."""
         return escape.code(text, self.value_length)

@@ -23,7 +23,7 @@ def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, .
 
 
 def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
-    price = [f"{offer.risk.capitalize()} risk"] if offer.risk else []
+    price = [f"{ink.said(offer.risk.capitalize())} risk"] if offer.risk else []
     if offer.cost:
         price.append(f"cost: {ink.said(offer.cost)}")
     parts: list[str] = [ink.said(offer.title.rstrip("."))]

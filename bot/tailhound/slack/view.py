@@ -48,25 +48,29 @@ class View(AlertView):
         return self.ink.value(capital(self.symptom.name)) if self.symptom else Mrkdwn("")
 
     @property
-    def symptom_value(self) -> str:
+    def symptom_value(self) -> Mrkdwn:
         """`80 ms`, `at least 60 s`."""
         found = self.symptom
-        return number(found.value, found.unit, at_least=found.at_least) if found else ""
+        text = number(found.value, found.unit, at_least=found.at_least) if found else ""
+        return self.ink.figure(text)
 
     @property
-    def symptom_usual(self) -> str:
+    def symptom_usual(self) -> Mrkdwn:
         """`usually 8 ms (x10)`, `no usual value yet`."""
         found = self.symptom
         if not found:
-            return ""
+            return Mrkdwn("")
+        value = number(found.value, found.unit, at_least=found.at_least)
         text = with_usual(found.value, found.usual, found.unit, at_least=found.at_least)
-        return text.partition(", ")[2]
+        return self.ink.figure(text.removeprefix(f"{value}, "))
 
     @property
-    def slo(self) -> str:
+    def slo(self) -> Mrkdwn:
         """`20 ms`; "" without an objective."""
         found = self.symptom
-        return number(found.slo, found.unit) if found and found.slo is not None else ""
+        if found is None or found.slo is None:
+            return Mrkdwn("")
+        return self.ink.figure(number(found.slo, found.unit))
 
     @property
     def shape(self) -> str:
@@ -84,7 +88,7 @@ class View(AlertView):
         return self.ink.value(self.diagnosis.scope) if self.diagnosis else Mrkdwn("")
 
     @property
-    def slow_stages(self) -> tuple[str, ...]:
+    def slow_stages(self) -> tuple[Mrkdwn, ...]:
         """The stages that grew, the one that grew most first; empty when none is known to have."""
         grown = sorted(
             (
@@ -100,10 +104,12 @@ class View(AlertView):
             if growth > 0.1 * (stage.usual_seconds or 0.0)
         )
 
-    def _stage(self, stage: str, seconds: float, usual: float, *, first: bool) -> str:
-        now, _, rest = with_usual(seconds, usual, "seconds").partition(", ")
-        text = f"{self.ink.value(stage)} {now}"
-        return f"{f'*{text}*' if first else text}, {rest.partition(' (')[0]}"
+    def _stage(self, stage: str, seconds: float, usual: float, *, first: bool) -> Mrkdwn:
+        now = number(seconds, "seconds")
+        rest = with_usual(seconds, usual, "seconds").removeprefix(f"{now}, ")
+        text = f"{self.ink.value(stage)} {self.ink.figure(now)}"
+        usually = self.ink.figure(rest.partition(" (")[0])
+        return Mrkdwn(f"{f'*{text}*' if first else text}, {usually}")
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -329,10 +335,11 @@ class View(AlertView):
         return f"{unknown} of {plural(len(causes), 'cause')}"
 
     @property
-    def usual_from(self) -> str:
+    def usual_from(self) -> Mrkdwn:
         """Which windows made the usual value: `1 h, 1 d, 7 d ago`; "" when none is told."""
         windows = self.symptom.usual_from if self.symptom else ()
-        return f"{', '.join(windows)} ago" if windows else ""
+        told = ", ".join(self.ink.value(window) for window in windows[:3])
+        return Mrkdwn(f"{told} ago" if told else "")
 
     @property
     def offers(self) -> tuple[Mrkdwn, ...]:

@@ -1,0 +1,385 @@
+"""Whatever the evidence is, no limit of Slack is exceeded, and nothing can be injected."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tailhound.model import (
+    Alert,
+    AlertStatus,
+    Asked,
+    Bound,
+    Cause,
+    Check,
+    Confidence,
+    Diagnosis,
+    Evidence,
+    EvidenceStatus,
+    Incident,
+    Offer,
+    Outlook,
+    Part,
+    Progress,
+    Revised,
+    Seen,
+    Stage,
+    State,
+    Subject,
+    SubjectKind,
+    Symptom,
+    Verdict,
+)
+from tailhound.slack import limits, validate
+from tailhound.slack.blocks import SlackMessage, message
+from tailhound.truth import Truth
+from tests.unit.slack.incidents import CONFIRMED, NOON, NOW, STATES
+
+PAGE = "https://tailhound.example/incidents/8R5W"
+DATE = re.compile(r"<!date\^\d+\^\{ago\}\|\d\d:\d\d UTC> \(\d\d:\d\d UTC\)")
+WORDS = (
+    "Investigating",
+    "Back again",
+    "Cause found",
+    "Revised to",
+    "Two causes fit",
+    "No cause confirmed",
+    "Cannot see",
+    "Resolved",
+    "Waiting its turn",
+    "Joined incident",
+    "tailhound itself failed",
+    "Unreadable alert",
+)
+NASTY = (
+    "<!channel>",
+    "<!here> <@U0123> <!subteam^S1> <#C1>",
+    "<https://evil.example|click>",
+    "https://evil.example/x",
+    "ana@example.com",
+    "&amp;lt;",
+    "```\n*bold*\n```",
+    "`",
+    "*_~",
+    ":fire::fire:",
+    "{{ 7 * 7 }} {% raw %} $(reboot)",
+    "\x1b[31mred\x1b[0m\x1b]0;title\x07",
+    "\u202eevil\u2066\u200b\ufeff",
+    "\ud800",
+    "\x00\x01\r\n\u2028",
+    "𝕏" * 300,
+    "<" * 5_000,
+    "&" * 70,
+    "ﷺ" * 1_000,
+    "",
+    "a" * 1_000_000,
+    "one two " * 500,
+)
+text = st.one_of(
+    st.sampled_from(NASTY),
+    st.text(max_size=80),
+    st.text(alphabet="<>&*_~`:@|! \n", max_size=120),
+    st.text(alphabet="𝔘𝕏🎯", max_size=120),
+)
+number = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.sampled_from([0.0, 1.0, 0.62, 12.4, 1e12, -3.0]),
+)
+moment = st.integers(-600, 600).map(lambda minutes: NOON + timedelta(minutes=minutes))
+unit = st.sampled_from(["ratio", "seconds", "times", "cores", "bytes", "none", "count"])
+status = st.sampled_from(list(EvidenceStatus))
+
+
+def some(strategy: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[tuple[Any, ...]]:
+    """A few, or very many of the same."""
+    few = st.lists(strategy, max_size=3).map(tuple)
+    many = st.tuples(strategy, st.just(most)).map(lambda pair: (pair[0],) * pair[1])
+    return st.one_of(few, many)
+
+
+seen = st.builds(
+    Seen,
+    name=text,
+    value=st.one_of(st.none(), st.booleans(), number, text, st.just(({"a": 1},))),
+    unit=unit,
+    usual=st.one_of(st.none(), number),
+    of=text,
+)
+bound = st.builds(
+    Bound, fact=text, comparison=st.sampled_from([">", "<", "==", "!="]), value=number, unit=unit
+)
+check = st.builds(
+    Check,
+    claim=text,
+    condition=text,
+    part=st.sampled_from(list(Part)),
+    truth=st.sampled_from(list(Truth)),
+    seen=some(seen, 20),
+    missing=some(text, 20),
+    needs=some(bound, 10),
+)
+offer = st.builds(
+    Offer,
+    id=text,
+    title=text,
+    mode=st.sampled_from(["suggested", "one-click"]),
+    offered=st.booleans(),
+    why_not=st.one_of(st.none(), text),
+    risk=text,
+    helps=text,
+    cost=text,
+    when=text,
+    steps=some(text, 20),
+)
+runbook = st.one_of(st.sampled_from(["cpu-throttling", "kv-preemption", "dns-resolution"]), text)
+cause = st.builds(
+    Cause,
+    runbook=runbook,
+    title=text,
+    verdict=st.sampled_from(list(Verdict)),
+    because=text,
+    confidence=st.one_of(st.none(), st.sampled_from(list(Confidence))),
+    confidence_because=text,
+    onset=st.one_of(st.none(), moment),
+    checks=some(check, 30),
+    mitigations=some(offer, 20),
+    evidence=some(text, 5),
+)
+asked = st.builds(
+    Asked,
+    question=text,
+    backend=st.one_of(text, st.sampled_from(["prometheus", "kubernetes", "ssh db-1"])),
+    status=status,
+    detail=text,
+)
+found = st.builds(
+    Evidence,
+    name=text,
+    collector=text,
+    status=status,
+    facts=st.dictionaries(text, st.one_of(st.none(), st.booleans(), number, text), max_size=12),
+    reason=text,
+    asked=some(asked, 30),
+)
+symptom = st.builds(
+    Symptom,
+    name=text,
+    value=number,
+    unit=unit,
+    usual=st.one_of(st.none(), number),
+    usual_from=some(text, 3),
+    slo=st.one_of(st.none(), number),
+    onset=st.one_of(st.none(), moment),
+    at_least=st.booleans(),
+)
+
+
+@st.composite
+def diagnoses(draw: st.DrawFn) -> Diagnosis:
+    """Any diagnosis; a headline's cause is one that is confirmed."""
+    causes = draw(some(cause, 60))
+    outlook = draw(st.sampled_from(list(Outlook)))
+    confirmed = [item for item in causes if item.verdict is Verdict.CONFIRMED]
+    if not confirmed and outlook in (Outlook.CAUSE_FOUND, Outlook.TWO_FIT):
+        confirmed = [replace(draw(cause), verdict=Verdict.CONFIRMED)]
+        causes = (*confirmed, *causes)
+    named = outlook in (Outlook.CAUSE_FOUND, Outlook.TWO_FIT)
+    return Diagnosis(
+        outlook=outlook,
+        primary=confirmed[0].runbook if named else None,
+        chain=tuple(item.runbook for item in confirmed) if named else (),
+        confidence=draw(st.sampled_from(list(Confidence))) if named else None,
+        causes=causes,
+        evidence=draw(some(found, 40)),
+        stages=draw(some(st.builds(Stage, stage=text, seconds=number, usual_seconds=number), 10)),
+        symptom=draw(st.one_of(st.none(), symptom)),
+        scope=draw(st.one_of(text, st.just("10,000 of 10,000 pods"))),
+        shape=draw(st.sampled_from(["step", "ramp", "comb", "", "odd"])),
+        load=draw(st.sampled_from(["flat", "up", "down", ""])),
+        blind=draw(text) if outlook is Outlook.BLIND else "",
+        decided_at=draw(st.one_of(st.none(), moment)),
+        at_deadline=draw(st.booleans()),
+    )
+
+
+alerts = some(
+    st.builds(
+        Alert,
+        fingerprint=text,
+        name=text,
+        labels=st.dictionaries(st.sampled_from(["severity", "pod"]), text, max_size=2),
+        annotations=st.dictionaries(st.sampled_from(["summary", "description"]), text, max_size=2),
+        status=st.just(AlertStatus.FIRING),
+        starts_at=moment,
+    ),
+    10_000,
+)
+incidents = st.builds(
+    Incident,
+    id=st.text(alphabet="0123456789ABCDEF", min_size=1, max_size=12),
+    key=text,
+    subject=st.builds(
+        Subject,
+        kind=st.sampled_from(list(SubjectKind)),
+        namespace=text,
+        workload=text,
+        pod=text,
+        node=text,
+    ),
+    state=st.sampled_from(list(State)),
+    alerts=alerts,
+    received_at=moment,
+    revision=st.integers(0, 10**9),
+    episode=st.integers(1, 200),
+    causes_checked=st.integers(0, 60),
+    verdict_by=st.one_of(st.none(), moment),
+    progress=st.one_of(
+        st.none(),
+        st.builds(
+            Progress,
+            answered=st.integers(0, 10**6),
+            waiting=st.integers(0, 10**6),
+            failed=st.integers(0, 10**6),
+            ruled_out=some(text, 60),
+        ),
+    ),
+    diagnosis=st.one_of(st.none(), diagnoses()),
+    revised=st.one_of(st.none(), st.builds(Revised, at=moment, was_at=moment, was=text, why=text)),
+    resolved_at=st.one_of(st.none(), moment),
+    previous_resolved_at=st.one_of(st.none(), moment),
+    joined_into=text,
+    failed_because=text,
+    unreadable=st.one_of(st.just(""), text),
+    truncated_alerts=st.integers(0, 10**6),
+    mode=st.sampled_from(["observe", "shadow", "one-click"]),
+)
+
+
+def texts_of(shown: SlackMessage) -> list[str]:
+    """Every text that Slack parses."""
+    texts = [shown.text]
+    for block in shown.blocks:
+        texts += [block["text"]["text"]] if "text" in block else []
+        for element in block.get("elements", ()):
+            inner = element["text"]
+            texts.append(inner if isinstance(inner, str) else inner["text"])
+    return texts
+
+
+QUICK = settings(
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.explicit, Phase.generate, Phase.shrink),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@QUICK
+@given(incident=incidents, page=st.sampled_from(["", PAGE, "https://x.example/" + "y" * 4_000]))
+def test_any_incident_makes_a_message_that_slack_takes(incident: Incident, page: str) -> None:
+    shown = message(incident, page_url=page, now=NOW)
+
+    assert validate.faults(list(shown.blocks)) == []
+    assert len(shown.blocks) <= limits.OUR_BLOCKS
+    assert shown.bytes <= limits.OUR_BYTES
+    assert 0 < len(shown.text) <= limits.BUDGETS["T"]
+    assert shown.text.startswith(WORDS), shown.text
+    slots = [block["block_id"].partition(":")[0] for block in shown.blocks]
+    assert slots == [slot for slot in "HSWDENLF" if slot in slots]
+    for block in shown.blocks:
+        slot = block["block_id"][0]
+        if "text" in block:
+            assert len(block["text"]["text"]) <= limits.BUDGETS[slot]
+    for told in texts_of(shown):
+        _is_harmless(told)
+
+
+def _is_harmless(told: str) -> None:
+    rest = DATE.sub("", told)
+    assert "<" not in rest
+    assert ">" not in rest
+    assert re.sub("&(amp|lt|gt);", "", rest).count("&") == 0
+    assert told.count("`") % 2 == 0
+    assert "```" not in told
+    outside = re.sub(r"`[^`]*`", "", rest)
+    assert not re.search(r":[a-z0-9_+'-]*[a-z][a-z0-9_+'-]*:", outside)
+    assert all(letter == "\n" or letter.isprintable() or letter == "\xa0" for letter in told)
+    told.encode("utf-8")
+
+
+@QUICK
+@given(incident=incidents)
+def test_the_first_hundred_characters_say_what_and_where(incident: Incident) -> None:
+    named = replace(incident, subject=Subject(kind=SubjectKind.POD, namespace="llm", pod="chat-1"))
+    assert "llm/chat-1" in message(named, page_url=PAGE, now=NOW).text[:100]
+
+
+@pytest.mark.parametrize("nasty", [text for text in NASTY if text.strip("\x00\x01\r\n\u2028")])
+def test_a_hostile_label_is_shown_and_does_nothing(nasty: str) -> None:
+    alert = replace(
+        CONFIRMED.alerts[0], name=nasty, annotations={"summary": nasty}, labels={"severity": nasty}
+    )
+    subject = Subject(kind=SubjectKind.WORKLOAD, namespace=nasty, workload=nasty)
+    for incident in STATES.values():
+        shown = message(replace(incident, alerts=(alert,), subject=subject), page_url=PAGE, now=NOW)
+        assert validate.faults(list(shown.blocks)) == []
+        for told in texts_of(shown):
+            _is_harmless(told)
+
+
+def test_four_byte_letters_everywhere_stay_under_the_hard_stop() -> None:
+    wide = "𝕏" * 400
+    checks = tuple(
+        replace(item, claim=f"{wide}{n}")
+        for n in range(40)
+        for item in CONFIRMED.diagnosis.causes[0].checks[:1]  # type: ignore[union-attr]
+    )
+    assert CONFIRMED.diagnosis is not None
+    first = CONFIRMED.diagnosis.causes[0]
+    offers = tuple(
+        replace(first.mitigations[0], id=str(n), title=wide, helps=wide) for n in range(9)
+    )
+    out = tuple(
+        Cause(runbook=f"r{n}{wide}", title=wide, verdict=Verdict.REFUTED, because=wide)
+        for n in range(60)
+    )
+    big = replace(
+        CONFIRMED,
+        diagnosis=replace(
+            CONFIRMED.diagnosis,
+            causes=(replace(first, title=wide, checks=checks, mitigations=offers), *out),
+        ),
+    )
+    shown = message(big, page_url=PAGE, now=NOW)
+    assert shown.bytes <= limits.OUR_BYTES
+    kept = {block["block_id"][0] for block in shown.blocks}
+    assert set("HSWDENLF") == kept
+
+
+def test_what_is_shortened_says_so_and_says_where_the_rest_is() -> None:
+    assert CONFIRMED.diagnosis is not None
+    out = tuple(
+        Cause(runbook=f"cause-{n}", title="t", verdict=Verdict.REFUTED, because="as usual")
+        for n in range(60)
+    )
+    many = replace(
+        CONFIRMED,
+        diagnosis=replace(CONFIRMED.diagnosis, causes=(CONFIRMED.diagnosis.causes[0], *out)),
+    )
+    gaps = next(b for b in message(many, page_url=PAGE, now=NOW).blocks if b["block_id"][0] == "N")
+    assert "*Ruled out (60):*" in gaps["text"]["text"]
+    assert "+ 57 more on the page" in gaps["text"]["text"]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_mrkdwn_text_keeps_slack_from_linking_by_itself(state: str) -> None:
+    for block in message(STATES[state], page_url=PAGE, now=NOW).blocks:
+        for part in [block.get("text"), *block.get("elements", ())]:
+            if part and part.get("type") == "mrkdwn":
+                assert part["verbatim"] is True
