@@ -21,6 +21,7 @@ from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
 from tailhound.rules.reading import Read, read_file
 from tailhound.rules.runbook import Claim, EvidencePlan, Runbook, Threshold, Trigger
 from tailhound.rules.says import Says, compile_says
+from tailhound.rules.schema_evidence import Evidence
 from tailhound.rules.where import Where, where
 from tailhound.rules.yaml_evidence import Allows, Surroundings, compile_evidence, schema_for
 
@@ -212,7 +213,7 @@ class Bench:
             self.wrong(steps, f"{name!r} means something else in conditions; use another name")
 
     def _collector(
-        self, name: str, told: schema.Evidence, inputs: Mapping[str, Input]
+        self, name: str, told: Evidence, inputs: Mapping[str, Input]
     ) -> Collector[Any, Any] | None:
         steps = ("evidence", name)
         given = [kind for kind in _KINDS if getattr(told, kind) is not None]

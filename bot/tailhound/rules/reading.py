@@ -11,7 +11,8 @@ from tailhound.errors import Finding, RunbookErrors
 from tailhound.rules import places
 from tailhound.rules.condition.typed import meant
 from tailhound.rules.places import Node, Pairs, Place, Scalar
-from tailhound.rules.schema import PATTERNS, RunbookFile, json_schema
+from tailhound.rules.schema import RunbookFile, json_schema
+from tailhound.rules.schema_parts import PATTERNS
 
 _KINDS: Mapping[str, str] = {
     "string_type": "must be text; put it in quotes",

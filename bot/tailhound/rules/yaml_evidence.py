@@ -13,7 +13,7 @@ from tailhound.rules.evidence.promql import compile_promql
 from tailhound.rules.evidence.ssh import Allows, compile_ssh
 from tailhound.rules.inputs import Input
 from tailhound.rules.places import Node
-from tailhound.rules.schema import Evidence
+from tailhound.rules.schema_evidence import Evidence
 
 __all__ = ["Allows", "Surroundings", "compile_evidence", "schema_for"]
 

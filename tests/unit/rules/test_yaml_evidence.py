@@ -21,7 +21,7 @@ from tailhound.rules.evidence.ssh import increase, key_value
 from tailhound.rules.evidence.template import template
 from tailhound.rules.evidence.values import number_of
 from tailhound.rules.inputs import Input
-from tailhound.rules.schema import Evidence, KeyFact
+from tailhound.rules.schema_evidence import Evidence, KeyFact
 from tailhound.rules.yaml_evidence import Surroundings, compile_evidence, schema_for
 from tests.driving import EMPTY, TIMEOUT, drive, vector
 

@@ -10,7 +10,7 @@ from tailhound.requests import GetObject, ListObjects
 from tailhound.rules.condition.typed import meant
 from tailhound.rules.evidence.common import Whole, Workshop, facts_class, params_class, text_of
 from tailhound.rules.evidence.values import JsonPath, json_path
-from tailhound.rules.schema import KubernetesEvidence
+from tailhound.rules.schema_evidence import KubernetesEvidence
 
 APIS: Mapping[str, str] = {
     "pods": "v1",

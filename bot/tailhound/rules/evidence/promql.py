@@ -21,7 +21,7 @@ from tailhound.rules.evidence.common import (
     record_class,
 )
 from tailhound.rules.evidence.template import Template, template
-from tailhound.rules.schema import PromqlFact
+from tailhound.rules.schema_evidence import PromqlFact
 
 SERIES_WINDOW = 45 * 60.0
 SERIES_STEP = 15.0

@@ -18,7 +18,7 @@ from tailhound.rules.evidence.common import (
     text_of,
 )
 from tailhound.rules.evidence.values import json_path, number_of, value_of
-from tailhound.rules.schema import JsonFact, KeyFact, SshEvidence
+from tailhound.rules.schema_evidence import JsonFact, KeyFact, SshEvidence
 
 _SATURATED = frozenset(float(2**bits - 1) for bits in (16, 31, 32, 63, 64))
 """Counters that stick at their top say nothing any more."""

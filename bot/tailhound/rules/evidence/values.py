@@ -10,7 +10,7 @@ import jmespath
 import jmespath.exceptions
 
 from tailhound.model.facts import Fact, Kind
-from tailhound.rules.schema import JsonFact
+from tailhound.rules.schema_evidence import JsonFact
 
 _QUANTITY = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(m|u|n|[kKMGTPE]i?)?")
 _SCALE = {
