@@ -65,5 +65,5 @@ def test_bodies_that_cannot_be_read_are_counted_and_still_refused() -> None:
 
 
 def test_the_notice_of_a_refused_body_says_what_to_do() -> None:
-    with pytest.raises(AlertUnreadable, match="40000000 bytes was refused.*max_alerts"):
+    with pytest.raises(AlertUnreadable, match=r"40000000 bytes was refused.*max_alerts"):
         counting(read_group, Metrics())(OVERSIZED + b"40000000 bytes")
