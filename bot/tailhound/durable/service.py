@@ -55,7 +55,9 @@ class Durable:
             given.database, given.terms, self.engine.enqueue, given.read_group, given.boot
         )
         self._blocking = Blocking("cases", 2)
-        self.sweeper = Sweeper(self.engine, self._desk, self._blocking)
+        self.sweeper = Sweeper(
+            self.engine, self._desk, self._blocking, is_alone=given.database.is_sqlite
+        )
         self._sweep: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

@@ -14,12 +14,15 @@ from tailhound.durable.blocking import Blocking
 from tailhound.durable.cases import Cases
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Engine, Fate
-from tailhound.durable.wishes import Wishes
+from tailhound.durable.wishes import Stale, Wishes
 from tailhound.errors import StoreUnavailable
 
 SWEEP_SECONDS = 10.0
 QUIET_SECONDS = 30.0
 """How long nothing may have happened before a run is looked up."""
+
+LOST_SECONDS = 60.0
+"""With several replicas: how long, beyond twice the deadline, until a silent run counts as lost."""
 
 LOOKED_UP_AT_ONCE = 200
 LOOK_BACK = timedelta(days=7)
@@ -28,16 +31,23 @@ _log = logging.getLogger(__name__)
 
 
 class Sweeper:
-    """Finds investigations that nobody will end, and ends them."""
+    """Finds investigations that nobody will end, and ends them.
 
-    def __init__(self, engine: Engine, desk: Desk, blocking: Blocking) -> None:
+    `is_alone`: no other process runs workflows of this database.
+    """
+
+    def __init__(
+        self, engine: Engine, desk: Desk, blocking: Blocking, *, is_alone: bool = True
+    ) -> None:
         self._engine = engine
         self._cases = Cases(desk)
         self._wishes = Wishes(desk)
         self._clock = desk.boot.clock
-        self._is_alone = desk.database.is_sqlite
+        self._terms = desk.terms
+        self._is_alone = is_alone
         self._blocking = blocking
         self._settled: set[str] = set()
+        self._suspects: set[str] = set()
 
     async def run(self, tell: Callable[[], None], every: float = SWEEP_SECONDS) -> None:
         """Sweep now, and then for ever; cancel it to stop. `tell` is called after each change."""
@@ -71,24 +81,42 @@ class Sweeper:
 
     async def _forgotten(self, before: datetime) -> tuple[str, ...]:
         stale = await self._blocking.run(self._wishes.stale, before, LOOKED_UP_AT_ONCE)
-        named = {f"{INVESTIGATE}:{id}:{n}": (id, n) for id, n in stale}
+        named = {f"{INVESTIGATE}:{case.id}:{case.n}": case for case in stale}
         found = await self._engine.look_up(named)
+        self._suspects &= set(named)
         touched = []
-        for name, (id, n) in named.items():
+        for name, case in named.items():
             fate = found[name].fate if name in found else None
-            if await self._mend(id, n, fate):
+            if await self._mend(name, case, fate):
                 touched.append(name)
         return tuple(touched)
 
-    async def _mend(self, id: str, n: int, fate: Fate | None) -> bool:
+    async def _mend(self, name: str, case: Stale, fate: Fate | None) -> bool:
         """Do what is missing for one investigation; False when it only has to wait."""
-        name = f"{INVESTIGATE}:{id}:{n}"
         if fate is None:
-            return await self._blocking.run(self._wishes.enqueue, id, n)
-        if fate is Fate.RUNNING and self._is_alone and name not in self._engine.running:
-            await self._engine.take_up(name)
-            return True
+            return await self._blocking.run(self._wishes.enqueue, case.id, case.n)
+        if fate is Fate.RUNNING:
+            return await self._check(name, case)
         if fate in (Fate.ENDED, Fate.GIVEN_UP):
-            why = "the investigation ended without a verdict"
-            return await self._blocking.run(self._cases.fail, id, n, why)
+            return await self._fail(case, "the investigation ended without a verdict")
         return False
+
+    async def _check(self, name: str, case: Stale) -> bool:
+        """See to an investigation that runs by its row; it may have begun only just now."""
+        if not self._is_alone:
+            lost = timedelta(seconds=2 * self._terms().verdict_seconds + LOST_SECONDS)
+            if self._clock() - case.changed_at <= lost:
+                return False
+            return await self._fail(case, "the process that investigated it is gone")
+        if name in self._engine.running:
+            self._suspects.discard(name)
+            return False
+        if name not in self._suspects:
+            self._suspects.add(name)
+            return False
+        self._suspects.discard(name)
+        await self._engine.take_up(name)
+        return True
+
+    async def _fail(self, case: Stale, why: str) -> bool:
+        return await self._blocking.run(self._cases.fail, case.id, case.n, why)

@@ -1,7 +1,7 @@
 """Investigations that somebody asks for, and those that nobody runs."""
 
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
@@ -9,6 +9,15 @@ from tailhound.durable.asking import noted, put, task_of
 from tailhound.durable.desk import Desk
 from tailhound.store import records
 from tailhound.store.tables import click, incident, investigation
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """An investigation in which nothing has happened since `changed_at`."""
+
+    id: str
+    n: int
+    changed_at: datetime
 
 
 class Wishes:
@@ -47,16 +56,19 @@ class Wishes:
             )
         return True
 
-    def stale(self, before: datetime, limit: int) -> tuple[tuple[str, int], ...]:
-        """Investigations that have not ended and whose incident has not changed since: id, n."""
+    def stale(self, before: datetime, limit: int) -> tuple[Stale, ...]:
+        """Investigations that have not ended, of incidents that have not changed since `before`."""
         wanted = (
-            sa.select(incident.c.id, incident.c.n)
+            sa.select(incident.c.id, incident.c.n, incident.c.changed_at)
             .where(incident.c.done < incident.c.n, incident.c.changed_at < before.timestamp())
             .order_by(incident.c.changed_at)
             .limit(limit)
         )
         with self._desk.database.reading() as connection:
-            return tuple((str(row.id), int(row.n)) for row in connection.execute(wanted))
+            rows = connection.execute(wanted).all()
+        return tuple(
+            Stale(row.id, row.n, datetime.fromtimestamp(row.changed_at, UTC)) for row in rows
+        )
 
     def enqueue(self, id: str, n: int) -> bool:
         """Enqueue an investigation that no workflow stands for; False when it has ended."""

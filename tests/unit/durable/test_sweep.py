@@ -4,6 +4,9 @@ import asyncio
 import logging
 from pathlib import Path
 
+from tailhound.durable.boot import Boot
+from tailhound.durable.desk import Desk
+from tailhound.durable.sweep import Sweeper
 from tailhound.model import State
 from tests.unit.durable import kit
 from tests.unit.durable.kit import Clock, Detective, alert, body
@@ -66,8 +69,31 @@ def test_a_run_that_nobody_runs_is_taken_up_again(tmp_path: Path) -> None:
                     "UPDATE workflow_status SET status = 'PENDING', executor_id = 'solo'"
                 )
                 connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 50")
+            assert await lab.durable.sweeper.sweep(-1.0) == ()  # it may have begun just now
             assert await lab.durable.sweeper.sweep(-1.0) == (f"inv:{id}:1",)
             await lab.diagnosed(id)
+
+    kit.run(scene())
+
+
+def test_a_run_of_a_replica_that_is_gone_becomes_a_visible_failure(tmp_path: Path) -> None:
+    async def scene() -> None:
+        clock = Clock(LONG_AGO)
+        async with kit.intake_alone(tmp_path, clock=clock) as desk:
+            (id,) = (await desk.accept(alert())).incidents
+            with desk.database.writing() as connection:
+                connection.exec_driver_sql(
+                    "UPDATE workflow_status SET status = 'PENDING', executor_id = 'gone'"
+                )
+        async with kit.lab(tmp_path) as lab:
+            engine, ours = lab.durable.engine, lab.durable.sweeper
+            desk_of_two = Desk(lab.database, kit.terms, engine.enqueue, Boot(clock=clock))
+            sweeper = Sweeper(engine, desk_of_two, ours._blocking, is_alone=False)
+            clock.advance(79)
+            assert await sweeper.sweep() == ()
+            clock.advance(2)
+            assert await sweeper.sweep() == (f"inv:{id}:1",)
+            assert "is gone" in lab.incident(id).failed_because
 
     kit.run(scene())
 
