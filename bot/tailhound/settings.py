@@ -6,7 +6,7 @@ so.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from tailhound.errors import SettingsError
+from tailhound.settings_places import Origin, duplicates, explained
 
 
 class Section(BaseModel):
@@ -202,17 +203,22 @@ def load(path: Path | None, environ: Mapping[str, str] | None = None) -> Setting
     `TAILHOUND_PROMETHEUS__URL` overrides `prometheus.url`: two underscores go one level down.
     SettingsError names the file, the place and what may stand there.
     """
-    values = _read(path) if path else {}
+    values, root = _read(path) if path else ({}, None)
+    variables: dict[tuple[str, ...], str] = {}
     for name, text in sorted((environ if environ is not None else os.environ).items()):
         if name.startswith("TAILHOUND_") and "__" in name:
-            _put(values, name.removeprefix("TAILHOUND_").lower().split("__"), text)
+            keys = tuple(name.removeprefix("TAILHOUND_").lower().split("__"))
+            variables[keys] = name
+            _put(values, keys, text)
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_explained(error, path)) from error
+        origin = Origin(name=str(path or "configuration"), root=root, variables=variables)
+        raise SettingsError(explained(error, origin, Settings)) from error
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
+    """The values of a file, and its parsed text for the places of mistakes."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -220,31 +226,29 @@ def _read(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: is not UTF-8 text: {error.reason}") from error
     try:
+        root = yaml.compose(text, Loader=yaml.CSafeLoader)
+        for name, mark in duplicates(root):
+            place = f"{path}:{mark.line + 1}:{mark.column + 1}"
+            raise SettingsError(f"{place}: {name!r} is given twice")
         values = yaml.load(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        at = error.problem_mark
+        place = f"{path}:{at.line + 1}:{at.column + 1}" if at else str(path)
         raise SettingsError(f"{place}: not YAML: {error.problem}") from error
+    except (yaml.YAMLError, ValueError) as error:  # control characters, a date that is none
+        raise SettingsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if values is None:
-        return {}
+        return {}, root
     if not isinstance(values, dict):
         raise SettingsError(
             f"{path}:1:1: must hold `key: value` lines, but is {type(values).__name__}"
         )
-    return values
+    return values, root
 
 
-def _put(values: dict[str, Any], keys: list[str], text: str) -> None:
+def _put(values: dict[str, Any], keys: Sequence[str], text: str) -> None:
     for key in keys[:-1]:
         inner = values.get(key)
         values[key] = inner = dict(inner) if isinstance(inner, dict) else {}
         values = inner
     values[keys[-1]] = text
-
-
-def _explained(error: ValidationError, path: Path | None) -> str:
-    where = str(path) if path else "configuration"
-    return "\n".join(
-        f"{where}: {'.'.join(str(part) for part in item['loc']) or 'top level'}: {item['msg']}"
-        for item in error.errors()
-    )
