@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tailhound.model import Incident
 from tailhound.slack.ink import Ink
-from tailhound.slack.limits import BUDGETS, OUR_BYTES, SHORTER, URL
+from tailhound.slack.limits import BUDGETS, OUR_BYTES, PHONE_LINES, PHONE_WIDTH, SHORTER, URL
 from tailhound.slack.look import Look, look_of
 from tailhound.slack.texts import fitted
 from tailhound.slack.view import View
@@ -50,8 +50,10 @@ def message(incident: Incident, *, page_url: str, now: datetime) -> SlackMessage
     def view(ink: Ink) -> View:
         return View(incident=incident, now=now, ink=ink, page=bool(page_url))
 
-    texts = {slot: fitted(slot, view, budget) for slot, budget in BUDGETS.items() if slot != "T"}
+    texts = {slot: fitted(slot, view, BUDGETS[slot]) for slot in "HSWENF"}
     texts["T"] = fitted("T", view, BUDGETS["T"], _tells_at_once)
+    room = PHONE_LINES - sum(_lines(texts[slot]) for slot in "HSW")
+    texts["D"] = fitted("D", view, BUDGETS["D"], lambda text, _: _lines(text) <= room)
     result = _message(texts, incident, page_url)
     for slot, budget in SHORTER:
         if result.bytes <= OUR_BYTES:
@@ -64,6 +66,11 @@ def message(incident: Incident, *, page_url: str, now: datetime) -> SlackMessage
 def _tells_at_once(text: str, view: View) -> bool:
     """The first 100 characters, which a push notification shows, say where."""
     return view.where in text[:100]
+
+
+def _lines(text: str) -> int:
+    """How many lines a text takes on a phone."""
+    return sum(max(1, -(-len(line) // PHONE_WIDTH)) for line in text.splitlines())
 
 
 def _shorter(slot: str, view: Any, budget: int) -> str:

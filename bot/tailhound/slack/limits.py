@@ -39,3 +39,7 @@ BUDGETS: Final[Mapping[str, int]] = {
 
 SHORTER: Final = (("N", 450), ("N", 160), ("E", 800), ("E", 320), ("D", 350), ("D", 160))
 """What is shortened, step by step, while a message is over the hard stop; never H, S, W."""
+
+PHONE_LINES: Final = 26
+PHONE_WIDTH: Final = 40
+"""Head, symptom, verdict and what to do should fit on a phone: so many lines of so many letters."""

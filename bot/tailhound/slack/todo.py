@@ -19,7 +19,11 @@ def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, .
         for number, offer in enumerate(shown, 1)
     ]
     left = more(len(once) - len(shown))
-    return (*lines, Mrkdwn(left)) if left else tuple(lines)
+    if lines:
+        lines.append(
+            Mrkdwn(f"{left}, with all steps" if left else "Steps and effects: on the page.")
+        )
+    return tuple(lines)
 
 
 def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
@@ -27,15 +31,11 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
     if offer.cost:
         price.append(f"cost: {ink.said(offer.cost)}")
     parts: list[str] = [ink.said(offer.title.rstrip("."))]
-    if offer.helps:
-        parts[0] += f": {ink.said(small(offer.helps.rstrip('.')))}"
     parts += [", ".join(price)] if price else []
     if offer.when:
         parts.append(f"When {ink.said(small(offer.when.rstrip('.')))}")
     if not offer.offered and offer.why_not:
         parts.append(f"Not now: {ink.sentence(small(offer.why_not.rstrip('.')))}")
-    if offer.steps:
-        parts.append("Steps on the page")
     if shadow and offer.offered and offer.mode == "one-click":
         parts.append("Shadow: tailhound would have offered this change")
     return "".join(f"{part}. " for part in parts).strip()
