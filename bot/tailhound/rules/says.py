@@ -170,7 +170,7 @@ class _Reader:
     def name(self, name: str) -> str:
         """What is wrong with a name, "" when nothing is."""
         loops = self.loops or {}
-        if name in self.inputs:
+        if name in self.inputs or name in self.vocabulary.broken:
             return ""
         if name in loops or name in self.vocabulary.evidence:
             return f"`{name}` alone says nothing; write `{name}.<fact>`"
@@ -237,6 +237,8 @@ def _loop(node: nodes.For, reader: _Reader) -> Iterator[str]:
         yield "a loop is `{% for p in evidence.set %}..{% endfor %}`, and not inside another"
         return
     owner = over.node.name if isinstance(over.node, nodes.Name) else ""
+    if owner in reader.vocabulary.broken:
+        return
     declared = reader.vocabulary.evidence.get(owner, {}).get(over.attr)
     if declared is None or declared.kind is not Kind.SET:
         yield f"`{owner}.{over.attr}` is no set"

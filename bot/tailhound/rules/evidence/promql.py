@@ -62,7 +62,7 @@ class PromqlCollector:
 
     def collect(self, params: Any) -> Reading[Any]:
         """Every query now and, where asked for, at each of the usual times."""
-        values = {name: getattr(params, name) for name in params.__dataclass_fields__}
+        values = {name: _filling(getattr(params, name)) for name in params.__dataclass_fields__}
         offsets = (0.0, *(params.usual if self._usual else ()))
         texts = [asked.query.filled(values) for asked in self._asked]
         requests: list[Read[Any]] = [
@@ -104,6 +104,13 @@ class PromqlCollector:
             )
             for label, value in sorted(values.items())
         )
+
+
+def _filling(value: Any) -> "str | tuple[str, ...]":
+    """A parameter as what a query is filled with."""
+    if isinstance(value, tuple | list):
+        return tuple(str(item) for item in value)
+    return str(value)
 
 
 def _kept(schema: Schema, name: str, now: float | None, usual: float | None) -> dict[str, Any]:
