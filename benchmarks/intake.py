@@ -1,0 +1,85 @@
+"""Durable webhook accept: three loads, with an empty queue and while a backlog drains."""
+
+from collections.abc import Iterator
+
+from benchmarks.bodies import LOADS, REPEATED
+from benchmarks.load import CLIENTS, Order, Result, send
+from benchmarks.processes import BenchmarkFailed
+from benchmarks.rows import Row
+from benchmarks.site import Site, reads_runbook, site
+from benchmarks.sizes import Sizes
+
+READ_SECONDS = 0.05
+BACKLOG_FROM = 10_000_000
+"""Serial numbers of the backlog, far from those of the measured load."""
+
+_HOW = f"{CLIENTS} connections, one alert a body, each answered after its commit (synchronous=FULL)"
+_PROBE = "probe: a bare ASGI app on uvicorn with one batching SQLite writer"
+IDLE, DRAINING = "empty queue", "while draining"
+
+
+def run(sizes: Sizes) -> Iterator[Row]:
+    """A row for throughput, p50 and p99 of each load and state."""
+    for load in LOADS:
+        bare = _bare(load, sizes)
+        for state in (IDLE, DRAINING):
+            found = _tailhound(load, state, sizes)
+            yield from _rows(f"{load}, {state}", found, bare)
+
+
+def _rows(name: str, found: Result, bare: Result) -> Iterator[Row]:
+    for what, unit, value, probe in (
+        ("", "requests/s", found.per_second, bare.per_second),
+        (", p50", "ms", found.p50, bare.p50),
+        (", p99", "ms", found.p99, bare.p99),
+    ):
+        yield Row(
+            benchmark="intake",
+            name=f"{name}{what}",
+            value=value,
+            unit=unit,
+            probe=probe,
+            better="less" if unit == "ms" else "more",
+            how=_PROBE if what else _HOW,
+            details={"sent": found.sent, "longest_ms": found.longest},
+        )
+
+
+def _tailhound(load: str, state: str, sizes: Sizes) -> Result:
+    """A server of its own for each figure: none pays for what an earlier one left."""
+    with site() as made:
+        made.configure(runbooks=[reads_runbook(made)], deadlines={"verdict": 600})
+        with made.child(
+            "-m", "benchmarks.served", str(made.config), "--delay", str(READ_SECONDS)
+        ) as server:
+            address = server.address()
+            if state == DRAINING:
+                _fill(address, sizes.backlog)
+            return _measured(address, load, sizes)
+
+
+def _bare(load: str, sizes: Sizes) -> Result:
+    with (
+        site() as made,
+        made.child("-m", "benchmarks.bare", str(made.folder / "bare.db")) as server,
+    ):
+        return _measured(server.address(), load, sizes)
+
+
+def _fill(address: str, incidents: int) -> None:
+    one_each = "each its own incident"
+    filled = send(address, Order(load=one_each, first=BACKLOG_FROM, count=incidents))
+    if filled.failed:
+        raise BenchmarkFailed(f"{filled.failed} webhooks of the backlog were refused")
+
+
+def _measured(address: str, load: str, sizes: Sizes) -> Result:
+    """The load, after a few bodies that nobody times."""
+    warm = send(address, Order(load=load, first=BACKLOG_FROM * 2, count=REPEATED * CLIENTS))
+    found = send(address, Order(load=load, seconds=sizes.seconds))
+    if warm.failed or found.failed:
+        raise BenchmarkFailed(f"{warm.failed + found.failed} webhooks were refused ({load})")
+    return found
+
+
+__all__ = ["READ_SECONDS", "Site", "run"]

@@ -1,0 +1,134 @@
+"""What a benchmark needs of a site: a folder with a configuration, its database, its processes."""
+
+import json
+import sqlite3
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from benchmarks.processes import Child, wait_until
+
+READS = 20
+"""How many questions an incident asks with `reads_runbook`."""
+
+_OF_THE_PLAN = 6
+"""What the bot asks by itself: twice for the pods, for nodes and containers, for two families."""
+
+
+class Site:
+    """A folder of one benchmark. Everything that it starts logs there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._settings: dict[str, Any] = {
+            "store": {"url": f"sqlite:///{folder}/tailhound.db"},
+            "listen": {"port": 0},
+        }
+
+    @property
+    def config(self) -> Path:
+        """The configuration file."""
+        return self.folder / "tailhound.yaml"
+
+    @property
+    def database(self) -> Path:
+        """The bot's database; there after its first start."""
+        return self.folder / "tailhound.db"
+
+    def configure(self, **sections: Any) -> None:
+        """Write the configuration with these sections."""
+        self._settings |= sections
+        self.config.write_text(yaml.safe_dump(self._settings), encoding="utf-8")
+
+    def file(self, name: str, text: str) -> Path:
+        """Write a file of the site."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def child(self, *arguments: str) -> Child:
+        """`python ARGUMENTS...`, not started yet."""
+        words = "-".join(Path(word).name for word in arguments[:3] if not word.startswith("-"))
+        return Child(arguments, self.folder / f"{words}.log")
+
+    def tailhound(self) -> Child:
+        """`tailhound serve`, not started yet."""
+        return self.child("-m", "tailhound", "serve", "--config", str(self.config))
+
+    def states(self) -> dict[str, int]:
+        """How many incidents are in which state, read beside the running bot."""
+        return self._counted("SELECT state, count(*) FROM th_incident GROUP BY state")
+
+    def unsent(self) -> int:
+        """How many messages wait, or are on their way."""
+        found = self._counted("SELECT state, count(*) FROM th_outbox GROUP BY state")
+        return sum(count for state, count in found.items() if state != "sent")
+
+    def alerts(self) -> int:
+        """How many alerts are on record."""
+        return self._counted("SELECT '', count(*) FROM th_alert")[""]
+
+    def wait_for_verdicts(self, incidents: int, seconds: float) -> None:
+        """Until so many incidents are diagnosed."""
+        wait_until(
+            lambda: self.states().get("diagnosed", 0) >= incidents,
+            f"{incidents} diagnosed incidents",
+            seconds,
+        )
+
+    def _counted(self, sql: str) -> dict[str, int]:
+        uri = f"file:{self.database}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
+            return dict(connection.execute(sql).fetchall())
+
+
+@contextmanager
+def site() -> Iterator[Site]:
+    """A new site that asks no backend; its folder is removed afterwards."""
+    with TemporaryDirectory(prefix="tailhound-benchmark-") as name:
+        made = Site(Path(name))
+        made.configure()
+        yield made
+
+
+def reads_runbook(made: Site) -> str:
+    """A folder with one runbook whose evidence makes an incident ask READS questions."""
+    facts = {
+        f"reading_{at}": {
+            "query": f'sum(rate(benchmark_{at}_total{{namespace="$namespace",pod=~"$pods"}}[5m]))',
+            "unit": "per_second",
+        }
+        for at in range(READS - _OF_THE_PLAN)
+    }
+    runbook = {
+        "runbook": "benchmark-reads",
+        "cause": "Many questions are asked",
+        "owner": "benchmarks",
+        "docs": "docs/operators/performance.md",
+        "summary": "Asks as many questions as an incident with several causes would.",
+        "inputs": {"namespace": "the namespace", "pods": "all pods of the workload"},
+        "thresholds": {
+            "some": {"value": 0.5, "unit": "per_second", "source": "the stand-in answers 1"}
+        },
+        "evidence": {"readings": {"promql": facts}},
+        "confirm": [{f"Reading {at} is there": f"readings.reading_{at} > some"} for at in (0, 1)],
+        "refute": [{"Nothing is read": "readings.reading_0 < some"}],
+        "status": "active",
+    }
+    made.file("runbooks/benchmark-reads.yaml", yaml.safe_dump(runbook, sort_keys=False))
+    return str(made.folder / "runbooks")
+
+
+def fetched(url: str, body: bytes | None = None) -> Mapping[str, Any]:
+    """The JSON at an address of ours; with a body, what a POST answers."""
+    headers = {"Content-Type": "application/json"}
+    asked = urllib.request.Request(url, data=body, headers=headers)  # noqa: S310 - loopback, ours
+    with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310 - as above
+        found: Mapping[str, Any] = json.load(answer)
+    return found

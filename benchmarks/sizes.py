@@ -1,0 +1,24 @@
+"""How much is measured."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """`seconds` of each intake load; `backlog` incidents drain meanwhile. Times are in seconds."""
+
+    seconds: float = 5.0
+    backlog: int = 300
+    drained: int = 400
+    posts: int = 20
+    judged: int = 200
+    starts: int = 5
+    storm_alerts: int = 10_000
+    storm_seconds: float = 60.0
+
+
+FULL = Sizes()
+QUICK = Sizes(
+    seconds=1.5, backlog=100, drained=100, posts=5, judged=50, starts=2, storm_alerts=0
+)
+"""For a look within a minute or two; `storm_alerts` 0 = no storm."""
