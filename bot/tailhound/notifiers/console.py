@@ -58,7 +58,7 @@ def _rest(incident: Incident) -> str:
     if incident.state is State.JOINED:
         return f"goes on as incident {incident.joined_into}"
     if incident.state is State.FAILED:
-        return f"{incident.failed_because or 'no verdict'}; the alert stands"
+        return f"{incident.failed_because.rstrip('.') or 'no verdict'}; the alert stands"
     if incident.state is State.RESOLVED:
         return _resolved(incident)
     if incident.state is State.DIAGNOSED and incident.diagnosis is not None:
