@@ -3,14 +3,14 @@
 import re
 from dataclasses import dataclass
 
-_MAX_VALUE = 1024
-_MAX_REPEATS = 4
+_MAX_VALUE = 256
+_MAX_REPEATS = 3
 _REPEATED_GROUP = re.compile(r"\)[*+?{]")
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """One matcher. A value longer than 1,024 characters never fits."""
+    """One matcher. A value longer than 256 characters never fits."""
 
     text: str
     _pattern: re.Pattern[str]
@@ -22,8 +22,8 @@ class Where:
 
 def where(text: str) -> "Where | str":
     """The matcher, or what is wrong with the expression."""
-    if _REPEATED_GROUP.search(text) or sum(text.count(sign) for sign in "*+{") > _MAX_REPEATS:
-        return f"at most {_MAX_REPEATS} of `*`, `+`, `{{}}`, and none behind a group"
+    if _REPEATED_GROUP.search(text) or sum(text.count(sign) for sign in "*+?{") > _MAX_REPEATS:
+        return f"at most {_MAX_REPEATS} of `*`, `+`, `?`, `{{}}`, and none behind a group"
     if "\\" in re.sub(r"\\[.\-|()\[\]{}+*?^$\\]", "", text):
         return "only `.`, `-` and signs may be escaped"
     try:

@@ -10,6 +10,7 @@ import pytest
 from tailhound.errors import RunbookErrors
 from tailhound.requests.argv import SHIPPED
 from tailhound.rules import Compiled, compile_files, load_runbooks
+from tailhound.rules.where import Where, where
 from tailhound.settings import Profile
 
 from .kit import COLLECTORS, RUNBOOK, changed, findings, load
@@ -152,6 +153,16 @@ def test_a_finding_underlines_the_mistake() -> None:
     assert found.length == len("cpu.throttle_ratio")
 
 
+@pytest.mark.parametrize("text", [".*.*.*x", "a?.*.*x", "[a-z]+[a-z]+[a-z]+1"])
+def test_the_worst_matcher_on_the_worst_label_is_quick(text: str) -> None:
+    found = where(text)
+    assert isinstance(found, Where)
+    started = time.process_time()
+    for value in ("a" * 256, "a" * 100_000, "ab" * 128):
+        assert not found.fits(value)
+    assert time.process_time() - started < 1.0
+
+
 def test_findings_of_all_files_come_at_once() -> None:
     sources = {
         "b.yaml": changed(("leads_to", "leads"), ("runbook: cpu", "runbook: b")),
@@ -257,10 +268,10 @@ class _Allows:
 
 def test_loading_a_runbook_takes_less_than_50_ms() -> None:
     load()
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(5):
         compile_files({"r.yaml": RUNBOOK}, COLLECTORS, _Allows())
-    assert (time.perf_counter() - started) / 5 < 0.05
+    assert (time.process_time() - started) / 5 < 0.05
 
 
 def test_the_json_of_a_set_is_canonical() -> None:

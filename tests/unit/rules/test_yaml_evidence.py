@@ -1,6 +1,7 @@
 """Evidence that YAML defines: PromQL, Kubernetes, SSH."""
 # ruff: noqa: E501 - a table reads better with one line a case
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -475,3 +476,14 @@ def test_a_key_is_literal_and_stands_at_the_start_of_a_line() -> None:
     assert key_value(text, KeyFact(key="MemFree", unit="bytes")) == 2048.0
     assert key_value(text, KeyFact(key="MemFree", unit="count")) == 2.0
     assert key_value("abc: 5\n", KeyFact(key="a.c", unit="count")) is None
+    assert key_value("MemFreeX: 5\n", KeyFact(key="MemFree", unit="count")) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["K" + " " * 2_000_000, "K: 1" + " " * 2_000_000 + "x", "K" * 999_999]
+)
+def test_a_hostile_output_is_read_quickly(text: str) -> None:
+    started = time.process_time()
+    assert key_value(text, KeyFact(key="K", unit="count")) is None
+    assert number_of(text) is None
+    assert time.process_time() - started < 1.0

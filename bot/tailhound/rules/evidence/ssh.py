@@ -1,7 +1,6 @@
 """SSH evidence: one allowed command on a host, or on each host of a set, and what it prints."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -20,6 +19,7 @@ from tailhound.rules.evidence.common import (
 from tailhound.rules.evidence.values import json_path, number_of, value_of
 from tailhound.rules.schema_evidence import JsonFact, KeyFact, SshEvidence
 
+_KIB = "kB"
 _SATURATED = frozenset(float(2**bits - 1) for bits in (16, 31, 32, 63, 64))
 """Counters that stick at their top say nothing any more."""
 
@@ -194,13 +194,15 @@ def _json_parser(shop: Workshop, told: SshEvidence) -> tuple[Parser, Schema]:
 
 
 def key_value(text: str, fact: KeyFact) -> float | None:
-    """The number behind a key at the start of a line; kB become bytes where bytes are wanted."""
-    pattern = re.compile(
-        rf"^\s*{re.escape(fact.key)}\s*[:=\s]\s*([-+0-9.eE]{{1,40}})\s*([A-Za-z]*)\s*$",
-        re.MULTILINE,
-    )
-    match = pattern.search(text)
-    value = number_of(match.group(1)) if match else None
-    if match is None or value is None:
-        return None
-    return value * 1024 if match.group(2) == "kB" and fact.unit == "bytes" else value
+    """The number behind a key at the start of a line, alone or in kB.
+
+    kB become bytes where bytes are wanted; any other word behind the number leaves it unread.
+    """
+    for line in text.splitlines():
+        rest = line.strip().removeprefix(fact.key)
+        words = rest.lstrip(" \t:=").split(maxsplit=2)
+        if len(rest) == len(line.strip()) or rest[:1] not in (" ", "\t", ":", "=") or not words:
+            continue
+        value = number_of(words[0]) if words[1:] in ([], [_KIB]) else None
+        return value * 1024 if value is not None and words[1:] and fact.unit == "bytes" else value
+    return None

@@ -13,6 +13,7 @@ from tailhound.rules.condition.typed import Mistake
 
 _HOLE = re.compile(r"\$(?:\{[^}]*\}?|[A-Za-z_][A-Za-z0-9_]*)")
 _MATCHER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\s*(=~|!~|!=|=)\s*$")
+_LONGEST_LABEL = 200
 _NOTHING = "^$none"
 """A regular expression that matches nothing: what an empty set becomes."""
 
@@ -98,7 +99,8 @@ class _Scanner:
         while end < len(self.text) and self.text[end] != quote:
             end += 2 if self.text[end] == "\\" and quote != "`" else 1
         end = min(end + 1, len(self.text))
-        operator = _MATCHER.search(self.text, 0, start) if self.depth > 0 else None
+        before = max(0, start - _LONGEST_LABEL)
+        operator = _MATCHER.search(self.text, before, start) if self.depth > 0 else None
         at = start
         for hole in _HOLE.finditer(self.text, start, end):
             at = self._plain(at, hole.start())
