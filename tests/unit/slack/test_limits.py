@@ -271,7 +271,7 @@ def texts_of(shown: SlackMessage) -> list[str]:
 
 
 QUICK = settings(
-    max_examples=100,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,
