@@ -85,7 +85,7 @@ def _less(draw: random.Random, facts: dict[str, dict[str, Any]]) -> dict[str, di
     return partial
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.integers(min_value=0, max_value=2**48))
 def test_more_evidence_never_reverses_a_verdict(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - a test's dice
@@ -113,7 +113,7 @@ TOKENS = (
 )  # fmt: skip
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(TOKENS), max_size=40), st.sampled_from(["", " "]))
 def test_no_string_of_tokens_escapes_as_an_exception(tokens: list[str], glue: str) -> None:
     compiled, found = compile_condition(scalar(glue.join(tokens)), VOCABULARY)
@@ -123,7 +123,7 @@ def test_no_string_of_tokens_escapes_as_an_exception(tokens: list[str], glue: st
         assert compiled.truth({}, THRESHOLDS) in Truth
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=320))
 def test_no_text_escapes_as_an_exception(text: str) -> None:
     compiled, found = compile_condition(scalar(text), VOCABULARY)
@@ -143,7 +143,7 @@ EVERYTHING = condition(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(_json, min_size=6, max_size=6), _json)
 def test_answering_never_raises_whatever_the_facts_hold(values: list[Any], other: Any) -> None:
     facts: Any = {

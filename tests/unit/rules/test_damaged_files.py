@@ -33,7 +33,7 @@ def damaged(seed: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(min_value=0, max_value=2**48))
 def test_a_damaged_file_is_findings_or_a_runbook(seed: int) -> None:
     text = damaged(seed)
