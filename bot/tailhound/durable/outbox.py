@@ -151,7 +151,7 @@ class Outbox:
             if attempt >= ATTEMPTS_AT_MOST:
                 return Refusal(why), 0.0
             return Later(backoff(attempt), why, unsure=True), 0.0
-        pause = result.seconds if isinstance(result, Later) else 0.0
+        pause = result.seconds if isinstance(result, Later) and not result.only_this else 0.0
         return result, min(max(pause, 0.0), LONGEST_PAUSE)
 
     async def _settle(self, letter: Letter, result: Posted | Later | Refusal) -> None:

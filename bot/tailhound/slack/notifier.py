@@ -164,7 +164,8 @@ class SlackNotifier:
         urgent = delivery.incident.state is not State.INVESTIGATING
         wait = self._pace.before_update(ts, urgent=urgent)
         if wait > 0:
-            return Later(wait, "Slack takes 50 edits a minute, and one of a message in 2 s")
+            why = "Slack takes 50 edits a minute, and one of a message in 2 s"
+            return Later(wait, why, only_this=True)
         outcome = await self._send(draft, lambda web, new: web.chat_update(ts=ts, **new.arguments))
         if isinstance(outcome, Said):
             self._lost.pop(_key(delivery), None)
@@ -213,7 +214,8 @@ class SlackNotifier:
             if meaning_of(outcome.error) is Meaning.WAIT:
                 seconds = outcome.retry_after or 30.0
                 self._pace.hold(method, seconds)
-                return Later(seconds, f"Slack's rate limit of {method}", unsure)
+                why = f"Slack's rate limit of {method}"
+                return Later(seconds, why, unsure, only_this=method == UPDATE)
             return Later(_pause(delivery), f"Slack answered {outcome.error}", unsure)
         why = outcome.why if isinstance(outcome, Lost) else "no outcome"
         sent = isinstance(outcome, Lost) and outcome.sent

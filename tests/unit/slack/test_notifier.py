@@ -102,7 +102,7 @@ def test_a_second_message_waits_until_slack_takes_it(world: World) -> None:
     later = world.at_once(replace(FIRST, id="7F3K"))
     assert isinstance(later, Later)
     assert 0 < later.seconds <= 1
-    assert later.unsure is False
+    assert (later.unsure, later.only_this) == (False, False)
     world.clock.at += later.seconds
     assert isinstance(world.at_once(replace(FIRST, id="7F3K")), Posted)
 
@@ -121,6 +121,7 @@ def test_one_message_is_edited_once_in_two_seconds(world: World) -> None:
     later = world.at_once(CONFIRMED, message=ts)
     assert isinstance(later, Later)
     assert later.seconds == pytest.approx(2.0)
+    assert later.only_this is True
 
 
 def test_a_minute_holds_at_most_fifty_edits(world: World) -> None:
