@@ -57,7 +57,7 @@ def incidents_of(
         if reason:
             ignored[reason] = ignored.get(reason, 0) + 1
             continue
-        key = key_of(subject_of(alert, group, rules), group)
+        key = key_of(subject_of(alert, rules), group)
         alerts.setdefault(key, []).append(alert)
     made = tuple(_incident(key, members, group, rules, now) for key, members in alerts.items())
     return made, ignored
@@ -69,7 +69,7 @@ def _incident(
     return Incident(
         id=short_name(key, 0, lambda _name: False),
         key=key,
-        subject=subject_of(alerts[0], group, rules),
+        subject=subject_of(alerts[0], rules),
         state=State.INVESTIGATING,
         alerts=tuple(alerts),
         received_at=now,

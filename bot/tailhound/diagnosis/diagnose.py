@@ -135,6 +135,8 @@ def _outlook(ranked: Ranked, evidence: Sequence[Evidence]) -> tuple[Outlook, str
 
 
 def _scope(resolved: Resolved) -> str:
+    if resolved.nodes_count > len(resolved.nodes):
+        return f"{len(resolved.nodes)} of {resolved.nodes_count:,} nodes looked at"
     if resolved.pods_count == 0:
         return ""
     if resolved.pods_count > len(resolved.pods):

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 
-from tailhound.model import Alert, AlertGroup, Subject, SubjectKind
+from tailhound.model import Alert, AlertGroup, Incident, Subject, SubjectKind
 from tailhound.settings import Incidents
 
 EXPORTER_JOBS = re.compile(r"(^|[-/])(node-exporter|dcgm-exporter|kubelet|apiserver|etcd|coredns)$")
@@ -15,6 +15,7 @@ EXPORTER_JOBS = re.compile(r"(^|[-/])(node-exporter|dcgm-exporter|kubelet|apiser
 scrape honours labels; for those the `exported_` spelling or the node counts. cAdvisor's job is
 `kubelet`, but its alerts keep the container's own namespace and pod (kubernetes-mixin)."""
 
+_RANK = {"page": 0, "critical": 0, "error": 1, "warning": 2, "ticket": 2, "info": 3}
 _OWN_LABELS = frozenset({"kubelet"})
 _RANDOM = "[bcdfghjklmnpqrstvwxz2456789]"  # the letters that Kubernetes makes suffixes from
 _HASHED = re.compile(
@@ -32,7 +33,7 @@ def why_ignored(alert: Alert, settings: Incidents) -> str | None:
     return None
 
 
-def subject_of(alert: Alert, group: AlertGroup, settings: Incidents) -> Subject:
+def subject_of(alert: Alert, settings: Incidents) -> Subject:
     """What the alert is about, by the label order deployment, ..., model_name, pod, node."""
     labels = _about(alert)
     cluster = next((labels[name] for name in settings.cluster_labels if labels.get(name)), "")
@@ -93,6 +94,15 @@ def _key(*parts: str) -> str:
         return readable
     digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     return f"{parts[0]}:sha256:{digest}"
+
+
+def nodes_of(incident: Incident, settings: Incidents) -> tuple[str, ...]:
+    """The nodes that the alerts of a node incident name: the most severe alerts' first."""
+    if incident.subject.kind is not SubjectKind.NODE:
+        return ()
+    alerts = incident.firing or incident.alerts
+    worst = sorted(alerts, key=lambda alert: _RANK.get(alert.labels.get("severity", ""), 9))
+    return tuple(dict.fromkeys(filter(None, (subject_of(a, settings).node for a in worst))))
 
 
 def workload_key(cluster: str, namespace: str, workload: str) -> str:

@@ -45,7 +45,7 @@ def resolve(subject: Subject, labels: Mapping[str, str], start: Resolved) -> Rea
         pod=subject.pod,
         container=subject.container,
         node=subject.node,
-        nodes=(subject.node,) if subject.node else (),
+        nodes=start.nodes or ((subject.node,) if subject.node else ()),
         model_name=labels.get("model_name", ""),
         labels=dict(labels),
     )

@@ -20,7 +20,8 @@ SYSTEM = frozenset({"kube-system", "monitoring", "gpu-operator", "node-feature-d
 class Resolved:
     """What the collectors' parameters are filled from. Empty = nobody could tell.
 
-    `pods` are at most PODS_AT_MOST of `pods_count`. `selector` is the label selector of the
+    `pods` are at most PODS_AT_MOST of `pods_count`; `nodes_count` is how many nodes the alerts of a
+    node incident name, of which `nodes` are the first. `selector` is the label selector of the
     workload's pods. `found_by` says how. `usual` are the usable "usual" offsets in seconds.
     """
 
@@ -35,6 +36,7 @@ class Resolved:
     container: str = ""
     node: str = ""
     nodes: tuple[str, ...] = ()
+    nodes_count: int = 0
     selector: str = ""
     usual: tuple[float, ...] = USUAL
     metric_prefix: str = ""

@@ -116,7 +116,7 @@ def clean(text: str) -> str:
 
 
 def _item(alert: Alert, group: AlertGroup, settings: Incidents) -> Item:
-    subject = grouping.subject_of(alert, group, settings)
+    subject = grouping.subject_of(alert, settings)
     key = grouping.key_of(subject, group)
     ident = _ident(key, alert.fingerprint, alert.starts_at.isoformat())
     return Item(ident=ident, key=key, subject=subject, alert=alert)

@@ -96,7 +96,13 @@ class Investigator:
     async def resolve(self, incident: Incident, turn: Turn) -> Plain:
         """Which pods, nodes and workload the incident is about, and what was asked to know it."""
         site = self._site(incident, Resolved())
-        start = Resolved(metric_prefix=site.metric_prefix, usual=_usual(incident, turn.as_of))
+        nodes = nodes_of(incident, self._settings.incidents)
+        start = Resolved(
+            metric_prefix=site.metric_prefix,
+            usual=_usual(incident, turn.as_of),
+            nodes=nodes[: self._settings.incidents.subjects_at_most],
+            nodes_count=len(nodes),
+        )
         collector = _Resolving(incident, start)
         ask = Ask("subject", collector, start)
         found = await gather(

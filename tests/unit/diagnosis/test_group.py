@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailhound.diagnosis.group import key_of, subject_of, why_ignored, without_hash
-from tailhound.model import Alert, AlertGroup, AlertStatus, SubjectKind
+from tailhound.diagnosis.group import key_of, nodes_of, subject_of, why_ignored, without_hash
+from tailhound.model import Alert, AlertGroup, AlertStatus, Incident, State, SubjectKind
 from tailhound.settings import Incidents
 
 SETTINGS = Incidents()
@@ -26,7 +26,7 @@ def alert(**labels: str) -> Alert:
 
 
 def key(**labels: str) -> str:
-    return key_of(subject_of(alert(**labels), GROUP, SETTINGS), GROUP)
+    return key_of(subject_of(alert(**labels), SETTINGS), GROUP)
 
 
 def test_a_deployment_label_makes_the_key() -> None:
@@ -48,7 +48,7 @@ def test_two_clusters_are_two_incidents() -> None:
 
 
 def test_a_node_alert_keeps_alertmanagers_group() -> None:
-    subject = subject_of(alert(node="gpu-7"), GROUP, SETTINGS)
+    subject = subject_of(alert(node="gpu-7"), SETTINGS)
     assert subject.kind is SubjectKind.NODE
     assert key_of(subject, GROUP) == key(node="gpu-8")
 
@@ -61,7 +61,7 @@ def test_an_exporters_own_pod_is_not_the_subject() -> None:
         "service": "node-exporter",
         "instance": "10.0.0.5:9100",
     }
-    subject = subject_of(alert(**labels), GROUP, SETTINGS)
+    subject = subject_of(alert(**labels), SETTINGS)
     assert (subject.kind, subject.node, subject.pod) == (SubjectKind.NODE, "10.0.0.5", "")
 
 
@@ -73,14 +73,13 @@ def test_exported_labels_win_over_those_of_the_exporter() -> None:
         "exported_namespace": "prod",
         "exported_pod": "llm-0",
     }
-    subject = subject_of(alert(**labels), GROUP, SETTINGS)
+    subject = subject_of(alert(**labels), SETTINGS)
     assert (subject.namespace, subject.pod) == ("prod", "llm-0")
 
 
 def test_a_cadvisor_alert_keeps_the_containers_pod() -> None:
     subject = subject_of(
         alert(job="kubelet", service="kubelet", namespace="monitoring", pod="exporter-0"),
-        GROUP,
         SETTINGS,
     )
     assert (subject.kind, subject.workload) == (SubjectKind.POD, "exporter")
@@ -123,3 +122,20 @@ def test_any_labels_make_a_short_clean_key(labels: dict[str, str]) -> None:
 
 def test_two_parts_cannot_be_shifted_into_each_other() -> None:
     assert key(namespace="a/b", service="c") != key(namespace="a", service="b/c")
+
+
+def test_the_nodes_of_the_most_severe_alerts_come_first() -> None:
+    alerts = (
+        alert(node="gpu-1", severity="warning"),
+        alert(node="gpu-2", severity="page"),
+        alert(node="gpu-2", severity="page", device="nvme1"),
+    )
+    incident = Incident(
+        id="7F3K",
+        key="k",
+        subject=subject_of(alerts[0], SETTINGS),
+        state=State.INVESTIGATING,
+        alerts=alerts,
+        received_at=datetime(2026, 11, 29, 3, 0, tzinfo=UTC),
+    )
+    assert nodes_of(incident, SETTINGS) == ("gpu-2", "gpu-1")

@@ -192,3 +192,9 @@ def test_a_hostile_name_is_quoted_in_every_query() -> None:
     assert queries
     assert all('x"}' not in shown for shown in queries)
     assert all("\n" not in shown for shown in queries)
+
+
+def test_several_nodes_of_one_group_are_all_looked_at() -> None:
+    start = Resolved(nodes=("db-1", "db-2"), nodes_count=132)
+    found = drive(resolve(NODE, {}, start), by_text({}))
+    assert (found.nodes, found.nodes_count) == (("db-1", "db-2"), 132)
