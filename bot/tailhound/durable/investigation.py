@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, values_for
-from tailhound.diagnosis.group import workload_key
+from tailhound.diagnosis.group import nodes_of, workload_key
 from tailhound.diagnosis.plan import Plan, Planned, plan
 from tailhound.diagnosis.resolve import Resolved, resolve
 from tailhound.diagnosis.symptom import LATENCY
