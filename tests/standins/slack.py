@@ -226,6 +226,10 @@ class SlackStandin:
         await self._drop(False)
         if self._runner is not None:
             await self._runner.cleanup()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _api(self, request: web.Request) -> web.StreamResponse:
         method = request.match_info["method"]
@@ -251,7 +255,7 @@ class SlackStandin:
         self._calls += 1
         if faults.hang > 0:
             faults.hang -= 1
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
         if faults.lose_calls > 0:
             faults.lose_calls -= 1
             return _broken(request)

@@ -104,7 +104,7 @@ def _not_checked(diagnosis: Diagnosis, ink: Ink) -> tuple[Mrkdwn, ...]:
     others: dict[Gap, list[str]] = {}
     for item in diagnosis.evidence:
         failed = _failed(item)
-        if failed and item.name not in asked_for:
+        if failed and item.name not in asked_for and not _only_absent(item, failed):
             others.setdefault(_gap(failed), []).append(item.name)
     return (
         _undecided(between, ink),
@@ -154,12 +154,22 @@ def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
 
 
 def _failed(item: Evidence) -> Asked | None:
-    """The question whose failure stands for the evidence; None when all were answered."""
+    """The question whose failure stands for the evidence; None when all were answered.
+
+    A series that is not there stands back behind a backend that did not answer.
+    """
     fine = (EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE)
-    asked = next((question for question in item.asked if question.status not in fine), None)
+    failed = [question for question in item.asked if question.status not in fine]
+    failed.sort(key=lambda question: question.status is EvidenceStatus.EMPTY)
+    asked = next(iter(failed), None)
     if asked or item.status in fine:
         return asked
     return Asked(question="", backend="", status=item.status, detail=item.reason)
+
+
+def _only_absent(item: Evidence, failed: Asked) -> bool:
+    """Whether the evidence is there, and only a series that some engines lack is not."""
+    return item.status is EvidenceStatus.COLLECTED and failed.status is EvidenceStatus.EMPTY
 
 
 def _gap(asked: Asked) -> Gap:

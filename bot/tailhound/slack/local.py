@@ -12,6 +12,7 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from tailhound.slack import limits, validate
@@ -89,6 +90,11 @@ class LocalSlack:
             "chat.update": self._update,
             "conversations.history": self._history,
         }
+
+    @property
+    def now(self) -> datetime:
+        """The time of day by its clock."""
+        return datetime.fromtimestamp(self._clock(), UTC)
 
     def add_channel(self, id: str, name: str) -> Channel:
         """A channel of which the bot is a member."""

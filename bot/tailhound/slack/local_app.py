@@ -110,7 +110,7 @@ class LocalApp:
             f'<input type="hidden" name="ts" value="{escape(message["ts"])}">'
             f'<input type="hidden" name="key" value="{escape(self._key)}">'
         )
-        body = Markup(message_html(message, click=click))  # noqa: S704  escaped there
+        body = Markup(message_html(message, click=click, now=self._slack.now))  # noqa: S704  escaped there
         return {"ts": message["ts"], "edited": "edited" in message, "html": body}
 
     async def _click(self, request: Request) -> Response:

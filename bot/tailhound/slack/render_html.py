@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from tailhound.model.wording import duration
+
 Json = Mapping[str, Any]
 
 _TOKEN = re.compile(
@@ -19,18 +21,21 @@ _TOKEN = re.compile(
 _BOLD = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _STRIKE = re.compile(r"(?<![\w~])~(?=\S)([^~\n]+?)(?<=\S)~(?![\w~])")
 _HELD = re.compile("\ue000(\\d+)\ue001")
+_AGO = re.compile(r'(?P<head><time class="ago" datetime="(?P<at>[^"]{20})">)[^<]*</time>')
 _LINK = re.compile(r"https?://[^\s\"'<>]+")
 
 
-def message_html(message: Json, *, click: str = "") -> str:
+def message_html(message: Json, *, click: str = "", now: datetime | None = None) -> str:
     """One message. `click` is HTML (fields of a form) that each button sends along; "" = no forms.
 
-    A message without blocks is drawn from its text.
+    A message without blocks is drawn from its text. With `now`, dates are told as Slack tells them
+    ("4 min ago"), without it by the clock.
     """
     blocks = message.get("blocks") or [
         {"type": "section", "text": {"type": "mrkdwn", "text": str(message.get("text", ""))}}
     ]
-    return "\n".join(_block(block, click) for block in blocks)
+    drawn = "\n".join(_block(block, click) for block in blocks)
+    return _AGO.sub(lambda found: _ago(found, now), drawn) if now else drawn
 
 
 def mrkdwn_html(text: str) -> str:
@@ -52,9 +57,18 @@ def _token(found: "re.Match[str]") -> str:
         return f"<code>{_escaped(found['code'])}</code>"
     if found["unix"] is not None:
         at = datetime.fromtimestamp(int(found["unix"]), UTC)
-        return f'<time datetime="{at:%Y-%m-%dT%H:%M:%SZ}">{_escaped(found["date"])}</time>'
+        ago = ' class="ago"' if "{ago}" in found.group() else ""
+        told = _escaped(found["date"])
+        return f'<time{ago} datetime="{at:%Y-%m-%dT%H:%M:%SZ}">{told}</time>'
     label = found["label"] or found["url"]
     return f'<a href="{_escaped(found["url"])}" rel="noopener noreferrer">{_escaped(label)}</a>'
+
+
+def _ago(found: "re.Match[str]", now: datetime) -> str:
+    at = datetime.fromisoformat(found["at"])
+    seconds = max(0.0, (now - at).total_seconds())
+    told = duration(seconds - seconds % 60) if seconds >= 60 else "moments"
+    return f"{found['head']}{told} ago</time>"
 
 
 def _escaped(text: str) -> str:

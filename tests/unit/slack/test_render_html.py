@@ -1,5 +1,6 @@
 """Block Kit as HTML: what Slack would draw, and nothing that a value could add."""
 
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from tailhound.slack import escape
 from tailhound.slack.blocks import message
 from tailhound.slack.render_html import message_html, mrkdwn_html
-from tests.unit.slack.incidents import CONFIRMED, NOW, STATES
+from tests.unit.slack.incidents import CONFIRMED, NOON, NOW, STATES
 
 ALLOWED = {"h2", "p", "div", "strong", "s", "code", "time", "a", "br", "form", "input", "button",
            "span", "hr"}  # fmt: skip
@@ -54,7 +55,7 @@ def parsed(html: str) -> Tags:
         ("one\ntwo", "one<br>\ntwo"),
         (
             "<!date^1764385200^{ago}|03:00 UTC>",
-            '<time datetime="2025-11-29T03:00:00Z">03:00 UTC</time>',
+            '<time class="ago" datetime="2025-11-29T03:00:00Z">03:00 UTC</time>',
         ),
         (
             '<https://x.example/a"b|label>',
@@ -84,6 +85,15 @@ def test_every_state_is_whole_html_of_few_elements(state: str) -> None:
         "name",
         "value",
     }
+
+
+@pytest.mark.parametrize(
+    ("minutes", "told"), [(0.5, "moments"), (4.9, "4~min"), (130, "2~h~10~min")]
+)
+def test_with_the_time_at_hand_a_date_is_told_as_slack_tells_it(minutes: float, told: str) -> None:
+    drawn = {"text": "started <!date^1764385200^{ago}|03:00 UTC> (03:00 UTC)"}
+    html = message_html(drawn, now=NOON + timedelta(minutes=minutes))
+    assert f">{told} ago</time> (03:00 UTC)".replace("~", "\u00a0") in html
 
 
 def test_a_button_is_a_form_only_where_clicks_are_taken() -> None:
