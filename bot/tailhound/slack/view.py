@@ -1,183 +1,22 @@
-"""What a message says of the verdicts. Pure; every text is escaped."""
+"""Everything that a template may ask about an incident. Pure; every text is escaped."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from tailhound.model import (
-    Cause,
-    Diagnosis,
-    EvidenceStatus,
-    Outlook,
-    Part,
-    Symptom,
-    Verdict,
-)
-from tailhound.model.wording import clock, day_clock, number, with_usual
+from tailhound.model import Cause, EvidenceStatus, Outlook, Part, Verdict
+from tailhound.model.wording import clock, day_clock
 from tailhound.slack import gaps, todo
-from tailhound.slack.alert_view import AlertView, plural
+from tailhound.slack.alert_view import plural
 from tailhound.slack.claims import claims, name
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import capital, more, small
+from tailhound.slack.verdict_view import VerdictView
 from tailhound.truth import Truth
 
 
 @dataclass(frozen=True, slots=True)
-class View(AlertView):
+class View(VerdictView):
     """What a template may ask about an incident with or without verdicts."""
-
-    @property
-    def diagnosis(self) -> Diagnosis | None:
-        """The verdicts; None before the first ones."""
-        return self.incident.diagnosis
-
-    @property
-    def fresh(self) -> bool:
-        """Whether the verdicts are of this investigation, not of the one before."""
-        done = ("confirmed", "two fit", "unknown", "blind")
-        return self.diagnosis is not None and self.look in done
-
-    @property
-    def symptom(self) -> Symptom | None:
-        """What left its usual band; None when nothing is known to have."""
-        return self.diagnosis.symptom if self.diagnosis else None
-
-    @property
-    def symptom_name(self) -> Mrkdwn:
-        """`Inter-token p50`."""
-        return self.ink.value(capital(self.symptom.name)) if self.symptom else Mrkdwn("")
-
-    @property
-    def symptom_value(self) -> Mrkdwn:
-        """`80 ms`, `at least 60 s`."""
-        found = self.symptom
-        text = number(found.value, found.unit, at_least=found.at_least) if found else ""
-        return self.ink.figure(text)
-
-    @property
-    def symptom_usual(self) -> Mrkdwn:
-        """`usually 8 ms (x10)`, `no usual value yet`."""
-        found = self.symptom
-        if not found:
-            return Mrkdwn("")
-        value = number(found.value, found.unit, at_least=found.at_least)
-        text = with_usual(found.value, found.usual, found.unit, at_least=found.at_least)
-        return self.ink.figure(text.removeprefix(f"{value}, "))
-
-    @property
-    def slo(self) -> Mrkdwn:
-        """`20 ms`; "" without an objective."""
-        found = self.symptom
-        if found is None or found.slo is None:
-            return Mrkdwn("")
-        return self.ink.figure(number(found.slo, found.unit))
-
-    @property
-    def shape(self) -> str:
-        """How it rose, and the load, in words; "" when unknown."""
-        if not self.diagnosis:
-            return ""
-        rose = {"step": "rose in one step", "ramp": "rises slowly", "comb": "rises and falls"}
-        load = {"flat": "load as usual", "up": "load up", "down": "load down"}
-        parts = (rose.get(self.diagnosis.shape), load.get(self.diagnosis.load))
-        return ", ".join(part for part in parts if part)
-
-    @property
-    def scope(self) -> Mrkdwn:
-        """`3 of 3 pods`; "" when unknown."""
-        return self.ink.value(self.diagnosis.scope) if self.diagnosis else Mrkdwn("")
-
-    @property
-    def slow_stages(self) -> tuple[Mrkdwn, ...]:
-        """The stages that grew, the one that grew most first; empty when none is known to have."""
-        grown = sorted(
-            (
-                (stage.seconds - stage.usual_seconds, stage)
-                for stage in (self.diagnosis.stages if self.diagnosis else ())
-                if stage.seconds is not None and stage.usual_seconds is not None
-            ),
-            key=lambda pair: -pair[0],
-        )
-        return tuple(
-            self._stage(stage.stage, stage.seconds or 0.0, stage.usual_seconds or 0.0, first=n == 0)
-            for n, (growth, stage) in enumerate(grown[:2])
-            if growth > 0.1 * (stage.usual_seconds or 0.0)
-        )
-
-    def _stage(self, stage: str, seconds: float, usual: float, *, first: bool) -> Mrkdwn:
-        now = number(seconds, "seconds")
-        rest = with_usual(seconds, usual, "seconds").removeprefix(f"{now}, ")
-        text = f"{self.ink.value(stage)} {self.ink.figure(now)}"
-        usually = self.ink.figure(rest.partition(" (")[0])
-        return Mrkdwn(f"{f'*{text}*' if first else text}, {usually}")
-
-    @property
-    def causes(self) -> tuple[Cause, ...]:
-        """The causes that the headline names: the primary one, or the two that fit."""
-        if not self.diagnosis:
-            return ()
-        if self.diagnosis.outlook is Outlook.TWO_FIT:
-            return tuple(self._confirmed()[:2])
-        return tuple(
-            cause for cause in self._confirmed() if cause.runbook == self.diagnosis.primary
-        )
-
-    @property
-    def title(self) -> Mrkdwn:
-        """The primary cause as its runbook words it."""
-        return self.ink.said(small(self.causes[0].title.rstrip("."))) if self.causes else Mrkdwn("")
-
-    @property
-    def names(self) -> Mrkdwn:
-        """The headline's causes by name."""
-        return Mrkdwn(", ".join(self.ink.value(name(cause.runbook)) for cause in self.causes))
-
-    @property
-    def confidence(self) -> str:
-        """`High`, `Medium`, `Low`; "" when nothing is confirmed."""
-        sure = self.diagnosis.confidence if self.diagnosis else None
-        return sure.value.capitalize() if sure else ""
-
-    @property
-    def confidence_because(self) -> Mrkdwn:
-        """What lowers the confidence; "" for high."""
-        text = self.causes[0].confidence_because.rstrip(".") if self.causes else ""
-        return self.ink.sentence(small(text)) if text and self.confidence != "High" else Mrkdwn("")
-
-    @property
-    def chain(self) -> tuple[Mrkdwn, ...]:
-        """What led to what, one numbered line each, the symptom last."""
-        if not self.diagnosis:
-            return ()
-        known = {cause.runbook: cause for cause in self.diagnosis.causes}
-        found = [known[runbook] for runbook in self.diagnosis.chain if runbook in known]
-        keep = max(1, self.ink.lines - 1)
-        lines = [self._link(c, primary=self._is_primary(c)) for c in found[:keep]]
-        if len(found) > keep:
-            lines.append(more(len(found) - keep))
-        if self.symptom:
-            lines.append(self._effect(self.symptom))
-        return tuple(Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1))
-
-    def _link(self, cause: Cause, *, primary: bool) -> str:
-        title = self.ink.value(capital(name(cause.runbook)))
-        told = f"*{title}*" if primary else title
-        because = self.ink.sentence(small(cause.because.rstrip(".")))
-        return f"{self._at(cause.onset)}{told}: {because}"
-
-    def _is_primary(self, cause: Cause) -> bool:
-        return self.diagnosis is not None and cause.runbook == self.diagnosis.primary
-
-    def _effect(self, symptom: Symptom) -> str:
-        return (
-            f"{self._at(symptom.onset)}{self.symptom_name}: {self.symptom_value}, "
-            f"{self.symptom_usual.partition(' (')[0] or 'no usual value yet'}"
-        )
-
-    def _at(self, onset: datetime | None) -> str:
-        if not onset:
-            return "(onset not known) "
-        return f"{day_clock(onset, self.now).removesuffix(' UTC')} "
 
     @property
     def counts(self) -> str:
@@ -244,10 +83,6 @@ class View(AlertView):
         """The candidates by their number, behind confirmed causes that no symptom places."""
         numbered = [(f"{number_} ", cause) for number_, cause in enumerate(self.nearest, 1)]
         return [("", cause) for cause in self._confirmed()] + numbered
-
-    def _confirmed(self) -> list[Cause]:
-        causes = self.diagnosis.causes if self.diagnosis else ()
-        return [cause for cause in causes if cause.verdict is Verdict.CONFIRMED]
 
     def _chain_causes(self) -> Sequence[Cause]:
         chain = self.diagnosis.chain if self.diagnosis else ()
