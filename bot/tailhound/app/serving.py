@@ -17,12 +17,13 @@ from tailhound.diagnosis.report import as_json
 from tailhound.durable.asking import Place, Terms
 from tailhound.durable.investigation import Investigator
 from tailhound.durable.service import Durable, Surroundings
-from tailhound.errors import RunbookErrors, SettingsError
+from tailhound.errors import RunbookErrors, SettingsError, StoreUnavailable
 from tailhound.flow import Transport
 from tailhound.model import State
 from tailhound.notifiers import Notifier
 from tailhound.notifiers.console import ConsoleNotifier
 from tailhound.rules.loading import Compiled
+from tailhound.schedule import Schedule
 from tailhound.settings import Settings
 from tailhound.slack.calls import client as slack_client
 from tailhound.slack.listeners import SlackListeners
@@ -119,6 +120,7 @@ class Server:
             )
         )
         await durable.start()
+        schedule = self._schedule(durable)
         reader = IncidentReader.of(database)
         slack = self._slack(durable, reader)
         try:
@@ -129,11 +131,31 @@ class Server:
                 started=lambda: self._started(listening),
             )
         finally:
+            schedule.stop()
             if slack is not None:
                 await asyncio.to_thread(slack.stop)
             elif self._listeners is not None:
                 self._listeners.close()
             await durable.stop()
+
+    def _schedule(self, durable: Durable) -> Schedule:
+        """Hands due jobs to the engine; one that can't be stored now is done a day later."""
+        tasks: set[asyncio.Task[None]] = set()
+
+        async def put(job: str, due: datetime) -> None:
+            try:
+                await durable.tick(job, due)
+            except StoreUnavailable as error:
+                self._extras.say(f"the scheduled job {job} was skipped: {error}")
+
+        def tick(job: str, due: datetime) -> None:
+            task = asyncio.get_running_loop().create_task(put(job, due))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+        schedule = Schedule(tick)
+        schedule.start()
+        return schedule
 
     def _started(self, listening: socket.socket) -> None:
         host, port = listening.getsockname()[:2]

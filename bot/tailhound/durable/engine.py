@@ -85,6 +85,7 @@ _FATES = {
     "CANCELLED": Fate.GIVEN_UP,
     "MAX_RECOVERY_ATTEMPTS_EXCEEDED": Fate.GIVEN_UP,
 }
+_ENDED = [status for status, fate in _FATES.items() if fate in (Fate.ENDED, Fate.GIVEN_UP)]
 _GIVEN_UP = [status for status, fate in _FATES.items() if fate is Fate.GIVEN_UP]
 
 
@@ -186,6 +187,20 @@ class Engine:
         """Queue a workflow again that is said to run although nobody runs it."""
         with explained(self._database.name):
             await DBOS.resume_workflow_async(id)
+
+    async def forget(self, before: str, at_most: int = 500) -> int:
+        """Delete workflows that ended before a moment (ISO 8601), with their steps; how many."""
+        with explained(self._database.name):
+            found = await DBOS.list_workflows_async(
+                status=_ENDED,
+                completed_before=before,
+                limit=at_most,
+                load_input=False,
+                load_output=False,
+            )
+            if found:
+                await DBOS.delete_workflows_async([item.workflow_id for item in found])
+        return len(found)
 
     async def stop(self) -> None:
         """Stop within seconds: what runs is cut off, and taken up at the next start."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from tailhound.durable.admission import Accepted
 from tailhound.durable.arrivals import ReadGroup
@@ -11,18 +12,20 @@ from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.cases import Cases
 from tailhound.durable.desk import Desk
-from tailhound.durable.engine import Engine, Queue
+from tailhound.durable.engine import Engine, Queue, Task
 from tailhound.durable.intake import Intake
 from tailhound.durable.investigating import InvestigatorFor
 from tailhound.durable.joins import Joining
 from tailhound.durable.outbox import Outbox
 from tailhound.durable.sweep import Sweeper
+from tailhound.durable.tidy import TICK, Tidying
 from tailhound.durable.wishes import Wishes
 from tailhound.durable.workflow import Investigations, Workshop
 from tailhound.notifiers import Notifier
 from tailhound.store.database import Database
 
 LATE_CONCURRENCY = 10
+TICK_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +82,14 @@ class Durable:
         queues = (
             Queue(INVESTIGATE, self._given.terms().incidents.concurrency, poll),
             Queue(LATE, LATE_CONCURRENCY, 5 * poll),
+            Queue(TICK, 1, TICK_POLL_SECONDS),
         )
+        tidying = Tidying(self.engine, self._given.database, self._given.boot, self._blocking)
         await self._blocking.run(self.engine.prepare, queues)
         await self.outbox.start()
-        await self.engine.start({INVESTIGATE: bodies.investigate, LATE: bodies.late})
+        await self.engine.start(
+            {INVESTIGATE: bodies.investigate, LATE: bodies.late, TICK: tidying.tick}
+        )
         self._sweep = asyncio.create_task(self.sweeper.run(self.outbox.wake), name="sweep")
         self.intake.start(self.outbox.wake)
 
@@ -98,6 +105,19 @@ class Durable:
     async def accept(self, body: bytes) -> Accepted:
         """See `Intake.accept`."""
         return await self.intake.accept(body)
+
+    async def tick(self, job: str, due: datetime) -> None:
+        """Queue a scheduled job under an id made of its time: replicas queue it once."""
+        seconds = int(due.timestamp())
+        task = Task(
+            workflow=TICK, id=f"{TICK}:{job}:{seconds}", queue=TICK, args=(job, seconds, "")
+        )
+
+        def put() -> None:
+            with self._given.database.writing() as connection:
+                self.engine.enqueue(connection, task)
+
+        await self._blocking.run(put)
 
     async def recheck(self, incident_id: str, by: str, envelope_id: str) -> bool:
         """Ask for another investigation; False when this very click was known already.

@@ -1,0 +1,75 @@
+"""Retention: old workflows and raw answers go, incidents stay."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from tailhound.durable.tidy import KEPT, TIDY
+from tailhound.store.database import Database
+from tests.unit.durable import kit
+from tests.unit.durable.kit import alert, body
+
+DUE = datetime(2026, 12, 1, 3, 17, tzinfo=UTC)
+
+
+def _count(database: Database, table: str) -> int:
+    with database.reading() as connection:
+        return int(connection.execute(sa.text(f"select count(*) from {table}")).scalar_one())  # noqa: S608
+
+
+def _workflows(database: Database, like: str) -> dict[str, str]:
+    text = sa.text(
+        "select workflow_uuid, status from workflow_status where workflow_uuid like :like"
+    )
+    with database.reading() as connection:
+        return {row[0]: row[1] for row in connection.execute(text, {"like": like})}
+
+
+def _age(database: Database, by: timedelta) -> None:
+    """Make everything that ended look older."""
+    seconds = by.total_seconds()
+    with database.writing() as connection:
+        connection.execute(
+            sa.text("update workflow_status set completed_at = completed_at - :ms"),
+            {"ms": int(seconds * 1000)},
+        )
+        for table, column in (("th_output", "asked_at"), ("th_body", "received_at")):
+            statement = f"update {table} set {column} = {column} - :s"  # noqa: S608
+            connection.execute(sa.text(statement), {"s": seconds})
+
+
+def test_a_tick_deletes_what_is_older_than_thirty_days_and_keeps_the_incident(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path) as lab:
+            (id,) = (await lab.durable.accept(body(alert()))).incidents
+            await lab.diagnosed(id)
+            await kit.until(lambda: set(_workflows(lab.database, "inv:%").values()) == {"SUCCESS"})
+            assert _count(lab.database, "th_output") > 0
+            _age(lab.database, KEPT + timedelta(days=1))
+            await lab.durable.tick(TIDY, DUE)
+            await kit.until(lambda: "SUCCESS" in _workflows(lab.database, "tick:%").values())
+            assert _workflows(lab.database, "inv:%") == {}
+            assert _count(lab.database, "th_output") == 0
+            assert _count(lab.database, "th_body") == 0
+            assert lab.incident(id).diagnosis is not None
+
+    kit.run(scene())
+
+
+def test_what_is_younger_stays_and_a_tick_runs_once(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path) as lab:
+            (id,) = (await lab.durable.accept(body(alert()))).incidents
+            await lab.diagnosed(id)
+            outputs = _count(lab.database, "th_output")
+            for _ in range(2):
+                await lab.durable.tick(TIDY, DUE)
+            await kit.until(lambda: "SUCCESS" in _workflows(lab.database, "tick:%").values())
+            assert len(_workflows(lab.database, "tick:%")) == 1
+            assert len(_workflows(lab.database, "inv:%")) == 1
+            assert _count(lab.database, "th_output") == outputs
+
+    kit.run(scene())
