@@ -213,6 +213,12 @@ def test_a_recording_is_diagnosed_as_text(terminal: Terminal) -> None:
     assert "\x1b[" in terminal.replayed("--color", "always").out
 
 
+def test_the_recording_of_the_demo_answers_all_that_is_asked_today(terminal: Terminal) -> None:
+    evidence = json.loads(terminal.replayed("--format", "json").out)["evidence"]
+    unasked = [one["reason"] for one in evidence if "not in the recording" in one["reason"]]
+    assert unasked == [], "run `make record`"
+
+
 def test_a_recording_is_diagnosed_as_json(terminal: Terminal) -> None:
     told = terminal.replayed("--format", "json")
     said = json.loads(told.out)

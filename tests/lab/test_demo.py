@@ -1,0 +1,145 @@
+"""`tailhound demo` as people meet it: a process, its address, a real browser."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.lab.process import Server, fetched, wait_until
+
+ARTIFACTS = Path(".artifacts")
+CAUSE = "The CPU limit stops the engine"
+DEMO = (sys.executable, "-m", "tailhound", "demo")
+LAST = "Ctrl-C ends it"
+pytestmark = [pytest.mark.lab, pytest.mark.xdist_group("demo")]
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """A demo that runs, and what it printed until the diagnosis stood."""
+
+    said: str
+
+    def address(self, what: str) -> str:
+        """An address as the demo printed it: "the incident", "the channel"."""
+        found = re.search(rf"{what} +(http://127\.0\.0\.1:\d+/\S*)", self.said)
+        assert found is not None, self.said
+        return found[1]
+
+    def json(self) -> dict[str, Any]:
+        """The incident as JSON."""
+        body = fetched(self.address("as JSON"))
+        assert body is not None
+        said: dict[str, Any] = json.loads(body)
+        return said
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    server = Server(DEMO, tmp_path_factory.mktemp("demo") / "said")
+    try:
+        server.ready(lambda: LAST in server.tail(), seconds=60)
+        yield Demo(server.tail())
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(needs: Callable[..., None]) -> Iterator[Browser]:
+    needs("chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium",
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page on which every error of the console fails the test."""
+    context = browser.new_context(viewport={"width": 1100, "height": 900})
+    opened = context.new_page()
+    trouble: list[str] = []
+    opened.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
+    opened.on("pageerror", lambda error: trouble.append(str(error)))
+    yield opened
+    context.close()
+    assert trouble == []
+
+
+def _shoot(page: Page, name: str) -> None:
+    ARTIFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTIFACTS / name, full_page=True)
+
+
+def test_it_prints_what_it_found_and_where_to_look(demo: Demo) -> None:
+    assert "Diagnosed: cpu-throttling (high confidence)." in demo.said
+    assert "Simulated: the cluster answers from a recording" in demo.said
+    said = demo.json()
+    assert (said["state"], said["primary"]) == ("diagnosed", "cpu-throttling")
+
+
+def test_the_page_of_the_incident_shows_the_cause_and_the_values(demo: Demo, page: Page) -> None:
+    page.goto(demo.address("the incident"))
+    expect(page.locator("#word")).to_have_text("Cause found")
+    expect(page.locator("main")).to_contain_text(re.compile("cpu limit stops", re.IGNORECASE))
+    expect(page.locator("main")).to_contain_text("Raise the CPU limit by half")
+    _shoot(page, "demo-incident.png")
+
+
+def test_the_list_leads_to_the_incident(demo: Demo, page: Page) -> None:
+    page.goto(demo.address("all incidents"))
+    page.locator("tbody a").first.click()
+    page.wait_for_url(demo.address("the incident"))
+
+
+def test_re_check_in_the_channel_looks_again_in_the_same_message(demo: Demo, page: Page) -> None:
+    page.goto(demo.address("the channel"))
+    message = page.locator("#messages")
+    expect(message).to_contain_text(re.compile("cause found", re.IGNORECASE))
+    expect(message).to_contain_text(CAUSE.removeprefix("The "))
+    _shoot(page, "demo-channel.png")
+
+    posted = page.locator("#messages .message").count()
+    page.get_by_role("button", name=re.compile("Re-check")).click()
+    expect(message).to_contain_text(re.compile("being checked again|looks again|Before:"))
+    expect(message).not_to_contain_text("Being checked again", timeout=30_000)
+    expect(message).to_contain_text(re.compile("cause found", re.IGNORECASE))
+    assert page.locator("#messages .message").count() == posted
+    assert demo.json()["state"] == "diagnosed"
+
+
+def test_its_metrics_have_the_names_that_the_documentation_uses(demo: Demo) -> None:
+    address = demo.address("all incidents").removesuffix("/incidents")
+    said = (fetched(f"{address}/metrics") or b"").decode()
+    text = Path("docs/operators/monitoring.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\btailhound_[a-z_]+", text))
+    assert len(named) >= 4
+    assert {name for name in named if name not in said} == set()
+
+
+def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
+    kept, said = tmp_path / "kept", tmp_path / "said"
+    kept.mkdir()
+    with said.open("wb") as out:
+        process = subprocess.Popen(DEMO, stdout=out, env={**os.environ, "TMPDIR": str(kept)})
+    try:
+        wait_until(lambda: LAST in said.read_text(encoding="utf-8"), "the diagnosis", 60)
+        assert list(kept.iterdir()) != []
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert list(kept.iterdir()) == []
