@@ -80,7 +80,7 @@ def _backend() -> Iterator[str]:
 
 def _replayed(incidents: int) -> Drained:
     with site() as made:
-        made.configure(runbooks=[reads_runbook(made)], deadlines={"verdict": 600})
+        made.configure(runbooks=[reads_runbook(made)])
         slow = made.child("-m", "benchmarks.served", str(made.config), "--delay", str(READ_SECONDS))
         with slow:
             seconds = _drained(made, slow, incidents)
@@ -96,7 +96,6 @@ def _asked(incidents: int, at_once: int) -> Drained:
     with site() as made, _backend() as prometheus:
         made.configure(
             runbooks=[reads_runbook(made)],
-            deadlines={"verdict": 600},
             prometheus={"url": prometheus, "concurrency": at_once},
         )
         with made.tailhound() as server:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -28,13 +27,6 @@ def wait_until(holds: Callable[[], bool], what: str, seconds: float = READY_SECO
         if time.monotonic() > end:
             raise BenchmarkFailed(f"{what}: not within {seconds:g} s")
         time.sleep(LOOK_SECONDS)
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Of one process, in MiB: its proportional share now."""
-
-    pss: float
 
 
 class Child:
@@ -87,18 +79,12 @@ class Child:
         wait_until(is_told, f"the address of {self._name}")
         return found[0]
 
-    def ended(self) -> int:
-        """Wait for its end by itself; the exit code."""
-        if self._process is None:
-            raise BenchmarkFailed(f"{self._name} was not started")
-        return self._process.wait(READY_SECONDS)
-
-    def memory(self) -> Memory:
-        """How much it uses."""
+    def memory(self) -> float:
+        """Its proportional set size now, in MiB."""
         self._must_run()
         for line in Path(f"/proc/{self.pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):
-                return Memory(int(line.split()[1]) / 1024)
+                return int(line.split()[1]) / 1024
         raise BenchmarkFailed("the kernel tells no Pss in smaps_rollup")
 
     def stop(self) -> None:
@@ -117,7 +103,8 @@ class Child:
         if self._process is None or self._process.poll() is not None:
             raise BenchmarkFailed(f"{self._name} has ended; it printed: {self.printed()[-2000:]}")
 
-    def _printed(self) -> str:
+    def printed(self) -> str:
+        """All that it printed so far."""
         with contextlib.suppress(FileNotFoundError):
             return self._log.read_text(encoding="utf-8", errors="replace")
         return ""

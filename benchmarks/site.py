@@ -25,6 +25,7 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._children = 0
         self._settings: dict[str, Any] = {
             "store": {"url": f"sqlite:///{folder}/tailhound.db"},
             "listen": {"port": 0},
@@ -54,8 +55,8 @@ class Site:
 
     def child(self, *arguments: str) -> Child:
         """`python ARGUMENTS...`, not started yet."""
-        words = "-".join(Path(word).name for word in arguments[:3] if not word.startswith("-"))
-        return Child(arguments, self.folder / f"{words}.log")
+        self._children += 1
+        return Child(arguments, self.folder / f"child-{self._children}.log")
 
     def tailhound(self) -> Child:
         """`tailhound serve`, not started yet."""
@@ -63,16 +64,16 @@ class Site:
 
     def states(self) -> dict[str, int]:
         """How many incidents are in which state, read beside the running bot."""
-        return self._counted("SELECT state, count(*) FROM th_incident GROUP BY state")
+        return _grouped(self.database, "state", "th_incident")
 
     def unsent(self) -> int:
         """How many messages wait, or are on their way."""
-        found = self._counted("SELECT state, count(*) FROM th_outbox GROUP BY state")
+        found = _grouped(self.database, "state", "th_outbox")
         return sum(count for state, count in found.items() if state != "sent")
 
     def alerts(self) -> int:
         """How many alerts are on record."""
-        return self._counted("SELECT '', count(*) FROM th_alert")[""]
+        return rows_in(self.database, "th_alert")
 
     def wait_for_verdicts(self, incidents: int, seconds: float) -> None:
         """Until so many incidents are diagnosed."""
@@ -82,10 +83,16 @@ class Site:
             seconds,
         )
 
-    def _counted(self, sql: str) -> dict[str, int]:
-        uri = f"file:{self.database}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
-            return dict(connection.execute(sql).fetchall())
+
+def rows_in(database: Path, table: str) -> int:
+    """How many rows a table has."""
+    return _grouped(database, "''", table).get("", 0)
+
+
+def _grouped(database: Path, column: str, table: str) -> dict[str, int]:
+    sql = f"SELECT {column}, count(*) FROM {table} GROUP BY 1"  # noqa: S608 - names of our own
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=30)) as connection:
+        return dict(connection.execute(sql).fetchall())
 
 
 @contextmanager

@@ -18,7 +18,5 @@ class Sizes:
 
 
 FULL = Sizes()
-QUICK = Sizes(
-    seconds=1.5, backlog=100, drained=100, posts=5, judged=50, starts=2, storm_alerts=0
-)
+QUICK = Sizes(seconds=1.5, backlog=100, drained=100, posts=5, judged=50, starts=2, storm_alerts=0)
 """For a look within a minute or two; `storm_alerts` 0 = no storm."""

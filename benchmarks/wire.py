@@ -71,6 +71,5 @@ def request(method: str, path: str, body: bytes, headers: str = "") -> bytes:
 
 def answer(body: bytes, status: str = "200 OK") -> bytes:
     """A JSON answer over a connection that stays open."""
-    length = len(body)
-    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-    return head.encode() + body
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body

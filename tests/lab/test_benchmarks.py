@@ -1,0 +1,65 @@
+"""Each benchmark that starts servers runs in a tiny size and gives its rows, with their probes."""
+
+import pytest
+
+from benchmarks import drain, first_post, footprint, intake, storm
+from benchmarks.rows import Row
+from benchmarks.site import READS
+from benchmarks.sizes import Sizes
+
+pytestmark = pytest.mark.lab
+
+TINY = Sizes(
+    seconds=0.2,
+    backlog=4,
+    drained=3,
+    posts=1,
+    judged=2,
+    starts=1,
+    storm_alerts=6,
+    storm_seconds=0.3,
+)
+
+
+def check(rows: list[Row], benchmark: str) -> None:
+    """All are measured, and stand beside a probe that was measured too."""
+    assert rows
+    for one in rows:
+        assert one.benchmark == benchmark
+        assert one.value > 0, one.name
+        assert one.probe > 0, one.name
+        assert "probe:" in one.how
+
+
+def test_intake_is_measured_beside_a_bare_durable_server() -> None:
+    rows = list(intake.run(TINY, ("each its own incident",)))
+    check(rows, "intake")
+    assert [one.unit for one in rows] == ["requests/s", "ms", "ms"] * 2
+
+
+def test_draining_asks_twenty_questions_an_incident() -> None:
+    rows = list(drain.run(TINY))
+    check(rows, "drain")
+    assert [one.details["questions_each"] for one in rows] == [READS] * 3
+
+
+def test_the_first_post_is_measured_up_to_the_stand_in() -> None:
+    check(list(first_post.run(TINY)), "first-post")
+
+
+def test_memory_is_measured_after_every_transport_was_used() -> None:
+    rows = list(footprint.memory(TINY))
+    check(rows, "memory")
+    assert rows[0].value > rows[0].probe
+
+
+def test_starting_is_measured_to_the_first_ready() -> None:
+    check(list(footprint.start(TINY)), "start")
+
+
+def test_a_storm_loses_nothing_and_leaves_nothing_open() -> None:
+    rows = {one.name: one for one in storm.run(TINY)}
+    assert rows["lost"].value == 0
+    assert rows["without a visible outcome"].value == 0
+    assert rows["most memory"].value > rows["most memory"].probe > 0
+    assert rows["until the last verdict"].value > 0
