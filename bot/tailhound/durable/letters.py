@@ -19,7 +19,7 @@ from tailhound.store.tables import outbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A row that is ours to send."""
+    """A row that is ours to send. `lost` counts first posts whose answer nobody saw."""
 
     id: int
     incident_id: str
@@ -27,6 +27,7 @@ class Claim:
     message: str
     attempt: int
     unsure: bool
+    lost: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> 
         message=row.message,
         attempt=row.attempt + 1,
         unsure=row.unsure,
+        lost=row.lost,
     )
 
 
@@ -98,6 +100,7 @@ def opened(connection: sa.Connection, claimed: Claim) -> Letter:
         message=claimed.message,
         attempt=claimed.attempt,
         unsure=claimed.unsure,
+        lost_posts=claimed.lost,
     )
     return Letter(claimed, delivery, found.revision)
 
@@ -117,11 +120,18 @@ def settle(
             "state": "pending",
             "not_before": now.timestamp() + max(result.seconds, 0.0),
             "unsure": letter.claim.unsure or result.unsure,
+            "lost": letter.claim.lost + int(_newly_lost(letter.claim, result)),
             "error": result.why,
         }
         _settle(connection, letter.claim, boot, values)
     else:
         give_up(connection, letter.claim, boot, result.why)
+
+
+def _newly_lost(claimed: Claim, result: Later) -> bool:
+    """Whether this was a first post that nobody answered. A row that was unsure already stays so
+    also when only the looking failed; posts within one life the notifier counts by itself."""
+    return result.unsure and not claimed.unsure and not claimed.message
 
 
 def give_up(connection: sa.Connection, claimed: Claim, boot: str, why: str) -> None:
@@ -146,6 +156,7 @@ def _posted(letter: Letter, result: Posted) -> dict[str, object]:
         "attempt": 0,
         "not_before": 0.0,
         "unsure": False,
+        "lost": 0,
         "error": "",
     }
 
@@ -158,7 +169,12 @@ def take_over(connection: sa.Connection, boot: str) -> int:
     result = connection.execute(
         sa.update(outbox)
         .where(outbox.c.state == "sending", outbox.c.boot != boot)
-        .values(state="pending", unsure=True, not_before=0.0)
+        .values(
+            state="pending",
+            unsure=True,
+            not_before=0.0,
+            lost=outbox.c.lost + sa.case((outbox.c.message == "", 1), else_=0),
+        )
     )
     return result.rowcount
 

@@ -155,6 +155,7 @@ outbox = sa.Table(
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
     sa.Column("not_before", sa.Float, nullable=False, server_default="0"),
     sa.Column("unsure", sa.Boolean, nullable=False, server_default=_NO),
+    sa.Column("lost", sa.Integer, nullable=False, server_default="0"),
     sa.Column("error", sa.Text, nullable=False, server_default=""),
     sa.UniqueConstraint("incident_id", "notifier", "place", name="th_outbox_place"),
 )

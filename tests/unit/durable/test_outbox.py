@@ -8,6 +8,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from tailhound.durable import letters
 from tailhound.durable.asking import Place, noted, show
 from tailhound.durable.boot import Boot
 from tailhound.durable.outbox import ATTEMPTS_AT_MOST, Outbox, backoff
@@ -228,6 +229,23 @@ def test_first_posts_and_verdicts_go_before_progress(tmp_path: Path) -> None:
             sent = at.chat.sent[3:]
             assert sent[:2] == [c, d]
             assert set(sent[2:]) == {a, b}
+
+    kit.run(scene())
+
+
+def test_first_posts_that_were_cut_off_are_counted_over_several_lives(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            for life in ("first", "second"):
+                with desk.database.writing() as connection:
+                    assert letters.claim(connection, CHANNEL, life, desk.clock.now) is not None
+                with desk.database.writing() as connection:
+                    assert letters.take_over(connection, "next") == 1
+        async with post(tmp_path) as at:
+            await kit.until(lambda: at.chat.messages)
+            ((delivery,),) = at.chat.messages.values()
+            assert delivery.lost_posts == 2
 
     kit.run(scene())
 

@@ -144,6 +144,7 @@ def _surroundings() -> None:
         sa.Column("attempt", sa.Integer(), server_default="0", nullable=False),
         sa.Column("not_before", sa.Float(), server_default="0", nullable=False),
         sa.Column("unsure", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("lost", sa.Integer(), server_default="0", nullable=False),
         sa.Column("error", sa.Text(), server_default="", nullable=False),
         sa.ForeignKeyConstraint(["incident_id"], ["th_incident.id"]),
         sa.PrimaryKeyConstraint("id"),
