@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,12 @@ class Cluster:
         """All objects of a namespace ("" = of all), in the order of their names."""
         stored = self._objects.get(kind, {})
         return [stored[key] for key in sorted(stored) if not namespace or key[0] == namespace]
+
+    def everything(self) -> Iterator[tuple[Kind, Mapping[str, Any]]]:
+        """All objects, with their kinds."""
+        for kind, stored in self._objects.items():
+            for whole in stored.values():
+                yield kind, whole
 
     def _kind_of(self, manifest: Mapping[str, Any]) -> Kind:
         group, _, version = str(manifest["apiVersion"]).rpartition("/")

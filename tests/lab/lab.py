@@ -15,9 +15,10 @@ from typing import Any
 
 from tests.lab import bot, notification
 from tests.lab.alertmanager import Alertmanager, Receiver, rule_file, wait_for_discovery
-from tests.lab.apiserver import ApiServer, StandIn
+from tests.lab.apiserver import ApiServer
 from tests.lab.cluster import Cluster
 from tests.lab.hosts import Hosts
+from tests.lab.kube.choice import an_apiserver
 from tests.lab.process import BlackHole
 from tests.lab.prometheus import Prometheus
 from tests.lab.scenario import Scenario
@@ -142,10 +143,10 @@ class Lab:
             "kubernetes_token_file": str(path),
         }
 
-    def _own_apiserver(self) -> StandIn:
-        standin = StandIn(self.folder / "apiserver")
-        self._stack.callback(standin.stop)
-        return standin
+    def _own_apiserver(self) -> ApiServer:
+        started = an_apiserver(self.folder / "apiserver")
+        self._stack.callback(started.stop)
+        return started
 
     def _log(self, text: str, file: str) -> str:
         return (self.scenario.folder / file).read_text(encoding="utf-8") if file else text

@@ -84,6 +84,17 @@ class Server:
                 self._signal(signal.SIGKILL)
                 self._process.wait(timeout=5)
 
+    def kill(self) -> None:
+        """End it at once: nothing of its state is worth keeping."""
+        if self._process.poll() is None:
+            self._signal(signal.SIGKILL)
+            self._process.wait(timeout=10)
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def _signal(self, number: signal.Signals) -> None:
         try:
             os.killpg(self._process.pid, number)

@@ -8,6 +8,8 @@ import shutil
 import sys
 from dataclasses import dataclass
 
+from tests.lab.kube import binaries
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -35,6 +37,25 @@ class Part:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class KubeApiServer(Part):
+    """It comes in no package: it is built, once for a machine."""
+
+    @property
+    def present(self) -> bool:
+        """Whether one that is new enough is at hand."""
+        return binaries.kube_apiserver() is not None
+
+    @property
+    def advice(self) -> str:
+        """What is missing or too old, why it matters, and how to get it."""
+        return (
+            f"{self.program} {'.'.join(map(str, binaries.OLDEST))} or newer is missing"
+            f"{binaries.explained()}, needed to {self.used_for}: python -m tests.lab.kube.build "
+            "(minutes, once; kept outside of the checkout), or name a folder in KUBEBUILDER_ASSETS"
+        )
+
+
 _PATH = ":".join(("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"))
 
 PARTS = {
@@ -47,6 +68,8 @@ PARTS = {
         Part("sshd", "openssh-server", "run commands on real SSH hosts"),
         Part("ssh-keygen", "openssh-client", "make the keys of the SSH hosts"),
         Part("unshare", "util-linux", "give each host its own /sys and /proc files", True),
+        Part("etcd", "etcd-server", "keep what a real API server stores"),
+        KubeApiServer("kube-apiserver", "", "read a scenario's cluster from a real API server"),
         Part("chromium", "chromium", "look at the web pages as a browser does"),
     )
 }
