@@ -10,7 +10,7 @@ import json
 import socket
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,11 +26,15 @@ USER = "tailhound-reader"
 
 
 class ApiServer(Protocol):
-    """What the lab needs of an API server, stand-in or real."""
+    """What the lab needs of an API server, stand-in or real.
+
+    `remarks` say what of the loaded objects a real server would not have taken, and why.
+    """
 
     server: str
     token: str
     ca_file: Path
+    remarks: Sequence[str]
 
     def load(self, cluster: Cluster, forbidden: frozenset[str], logs: Mapping[str, str]) -> None:
         """Serve these objects from now on. `forbidden` are resources the token may not read."""
@@ -45,6 +49,7 @@ class StandIn:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.token = TOKEN
+        self.remarks: Sequence[str] = ()
         self.ca_file, key = certificate.self_signed(folder)
         self.requests: list[str] = []
         self.load(Cluster((), 0.0), frozenset(), {})

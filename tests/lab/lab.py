@@ -31,7 +31,7 @@ class Lab:
 
     `apiserver` is a server that is already there (the caller stops it); None starts one. `webhook`
     is where a full-chain scenario's notification goes; "" = a receiver of the lab's own, from which
-    `body` takes it.
+    `body` takes it. `remarks` say what of the scenario's objects no real API server would take.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class Lab:
         self._ends: dict[str, Any] = {"hosts": {}}
         self.prometheus: Prometheus | None = None
         self.hosts: Hosts | None = None
+        self.remarks: tuple[str, ...] = ()
 
     def __enter__(self) -> "Lab":
         with ExitStack() as undo:
@@ -132,6 +133,7 @@ class Lab:
             api = self._apiserver or self._own_apiserver()
             logs = {name: self._log(log.text, log.text_file) for name, log in spec.logs.items()}
             api.load(Cluster(spec.objects, self.now), frozenset(spec.forbidden), logs)
+            self.remarks = tuple(api.remarks)
             self._reached_at(api.server, str(api.ca_file), api.token)
 
     def _reached_at(self, server: str, ca_file: str, token: str) -> None:

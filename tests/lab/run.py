@@ -42,6 +42,8 @@ def _run(lab: Lab) -> int:
     if diagnosed.exit_code:
         misses = (f"tailhound diagnose ended with {diagnosed.exit_code}", *misses)
         sys.stderr.write(diagnosed.errors)
+    for remark in lab.remarks:
+        sys.stderr.write(f"served although the API server refuses it: {remark}\n")
     for miss in misses:
         sys.stderr.write(f"MISSED {miss}\n")
     if left := unchecked(expect, known):

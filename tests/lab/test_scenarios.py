@@ -1,14 +1,13 @@
 """Every scenario of tests/scenarios: real components, the real command, the right diagnosis."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from tests.lab import scenario
-from tests.lab.apiserver import StandIn
+from tests.lab.apiserver import ApiServer
 from tests.lab.conftest import Needs
 from tests.lab.expectations import check_expectations, known_runbooks
 from tests.lab.lab import Lab
@@ -24,13 +23,6 @@ SCHEMA = json.loads(
 )
 
 
-@pytest.fixture(scope="module")
-def apiserver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
-    standin = StandIn(tmp_path_factory.mktemp("apiserver"))
-    yield standin
-    standin.stop()
-
-
 def _needed(given: Scenario) -> set[str]:
     needed = {"prometheus"} if given.series and "prometheus" not in given.unreachable else set()
     if given.full_chain:
@@ -43,10 +35,11 @@ def test_the_worked_scenarios_and_our_own_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_diagnosis_is_right(name: str, apiserver: StandIn, needs: Needs) -> None:
+def test_the_diagnosis_is_right(name: str, apiserver: ApiServer, needs: Needs) -> None:
     given = scenario.load(SCENARIOS / name)
     needs(*sorted(_needed(given)))
     with Lab(given, apiserver=apiserver) as lab:
+        assert lab.remarks == ()
         diagnosed = lab.diagnose()
     assert diagnosed.exit_code == 0, diagnosed.errors
     jsonschema.validate(diagnosed.result, SCHEMA)

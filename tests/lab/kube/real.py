@@ -23,14 +23,17 @@ _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 class RealApiServer:
-    """`remarks` say which objects of the scenario the server would not have taken, and why."""
+    """One server; `load` replaces what it serves.
+
+    An object that it refuses is served as the scenario has it, and `remarks` say why.
+    """
 
     def __init__(self, binaries: Binaries, folder: Path) -> None:
         self.plane = ControlPlane(binaries, folder)
         self.server = f"https://127.0.0.1:{self.plane.port}"
         self.token, self.admin_token = TOKEN, ADMIN
         self.ca_file = self.plane.ca_file
-        self.remarks: list[str] = []
+        self.remarks: Sequence[str] = ()
         self._own = self._served()
         self._rules: list[dict[str, Any]] = []
         self._custom: frozenset[Kind] = frozenset()
@@ -42,7 +45,7 @@ class RealApiServer:
     def load(self, cluster: Cluster, forbidden: frozenset[str], logs: Mapping[str, str]) -> None:
         """Serve these objects, and nothing of what was there before."""
         self.clear()
-        self.remarks = []
+        self.remarks = ()
         objects = [self._real(kind, whole) for kind, whole in cluster.everything()]
         custom = {kind for kind, _ in objects} - set(self._own.values())
         for kind in custom:
@@ -105,10 +108,11 @@ class RealApiServer:
         if reply.code == 409:
             return storage.encoded(storage.asked(whole))
         if reply.code >= 300:
-            self.remarks.append(said)
+            self.remarks = (*self.remarks, said)
             return storage.encoded(storage.asked(whole))
         unknown = [text for text in reply.warnings if " field " in text]
-        self.remarks += [f"{kind.kind} {metadata['name']}: {text}" for text in unknown]
+        told = [f"{kind.kind} {metadata['name']}: {text}" for text in unknown]
+        self.remarks = (*self.remarks, *told)
         return storage.merged(whole, reply.body)
 
     def _has(self, path: str, uids: set[str]) -> bool:
