@@ -40,7 +40,7 @@ format: setup     ## put the code into shape
 	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .
 
 golden: setup     ## rewrite the golden files, to be looked at before they are committed
-	$(BIN)/pytest -q tests/unit --update-golden
+	TAILHOUND_UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit
 
 record: setup     ## make the demo's recording anew from the lab, when what is asked has changed
 	$(BIN)/python -m tests.lab.record
