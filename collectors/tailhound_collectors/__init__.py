@@ -3,8 +3,11 @@
 from typing import Any
 
 from tailhound.flow import Collector
+from tailhound_collectors.apiserver import ApiserverCollector
+from tailhound_collectors.control_plane import EffectsCollector
 from tailhound_collectors.cpu import ContainerCpuCollector, NodeCpuCollector
 from tailhound_collectors.latency import LatencyCollector
+from tailhound_collectors.node_heartbeats import HeartbeatCollector
 from tailhound_collectors.pods import ContainerCollector
 
 COLLECTORS: tuple[Collector[Any, Any], ...] = (
@@ -12,4 +15,7 @@ COLLECTORS: tuple[Collector[Any, Any], ...] = (
     NodeCpuCollector(),
     LatencyCollector(),
     ContainerCollector(),
+    ApiserverCollector(),
+    EffectsCollector(),
+    HeartbeatCollector(),
 )
