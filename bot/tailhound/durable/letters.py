@@ -120,7 +120,7 @@ def settle(
             "state": "pending",
             "not_before": now.timestamp() + max(result.seconds, 0.0),
             "unsure": letter.claim.unsure or result.unsure,
-            "lost": letter.claim.lost + int(_newly_lost(letter.claim, result)),
+            "lost": _lost(letter.claim, result),
             "error": result.why,
         }
         _settle(connection, letter.claim, boot, values)
@@ -128,10 +128,12 @@ def settle(
         give_up(connection, letter.claim, boot, result.why)
 
 
-def _newly_lost(claimed: Claim, result: Later) -> bool:
-    """Whether this was a first post that nobody answered. A row that was unsure already stays so
-    also when only the looking failed; posts within one life the notifier counts by itself."""
-    return result.unsure and not claimed.unsure and not claimed.message
+def _lost(claimed: Claim, result: Later) -> int:
+    """How many posts nobody answered, this one included. Who is unsure without a count has lost
+    one, unless the row was unsure already: then perhaps only the looking failed."""
+    if not result.unsure or claimed.message:
+        return claimed.lost
+    return max(claimed.lost, result.lost_posts, int(not claimed.unsure))
 
 
 def give_up(connection: sa.Connection, claimed: Claim, boot: str, why: str) -> None:

@@ -42,14 +42,17 @@ class Posted:
 class Later:
     """Not now (rate limit, outage, answer lost): try again after `seconds`.
 
-    `unsure` is true when the call was sent and nobody knows whether it took effect. `only_this` is
-    true when other messages of the same place need not wait (this one was edited a moment ago).
+    `unsure` is true when the call was sent and nobody knows whether it took effect; `lost_posts`
+    then counts all posts of this message that nobody answered, as far as the notifier knows.
+    `only_this` is true when other messages of the same place need not wait (this one was edited a
+    moment ago).
     """
 
     seconds: float
     why: str
     unsure: bool = False
     only_this: bool = False
+    lost_posts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,8 @@ class SlackNotifier:
         wait = self._pace.before_post(delivery.place)
         unsure = self._was_lost(delivery)
         if wait > 0:
-            return Later(wait, "Slack takes one message a second in a channel", unsure)
+            why = "Slack takes one message a second in a channel"
+            return Later(wait, why, unsure, lost_posts=self._posts_lost(delivery))
         outcome = await self._send(draft, lambda web, new: web.chat_postMessage(**new.arguments))
         if isinstance(outcome, Said):
             self._lost.pop(_key(delivery), None)
@@ -210,16 +211,17 @@ class SlackNotifier:
         return Refusal(why)
 
     def _not_now(self, outcome: Outcome, method: str, delivery: Delivery, *, unsure: bool) -> Later:
+        lost = 0 if delivery.message else self._posts_lost(delivery)
         if isinstance(outcome, No):
             if meaning_of(outcome.error) is Meaning.WAIT:
                 seconds = outcome.retry_after or 30.0
                 self._pace.hold(method, seconds)
                 why = f"Slack's rate limit of {method}"
-                return Later(seconds, why, unsure, only_this=method == UPDATE)
-            return Later(_pause(delivery), f"Slack answered {outcome.error}", unsure)
+                return Later(seconds, why, unsure, method == UPDATE, lost)
+            return Later(_pause(delivery), f"Slack answered {outcome.error}", unsure, False, lost)
         why = outcome.why if isinstance(outcome, Lost) else "no outcome"
         sent = isinstance(outcome, Lost) and outcome.sent
-        return Later(_pause(delivery), why, unsure or (sent and method == POST))
+        return Later(_pause(delivery), why, unsure or (sent and method == POST), False, lost)
 
     def _was_lost(self, delivery: Delivery) -> bool:
         """Whether a post may stand that nobody has seen; of a message that is known, none."""

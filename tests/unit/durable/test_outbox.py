@@ -13,6 +13,7 @@ from tailhound.durable.asking import Place, noted, show
 from tailhound.durable.boot import Boot
 from tailhound.durable.outbox import ATTEMPTS_AT_MOST, Outbox, backoff
 from tailhound.model import State
+from tailhound.notifiers import Later
 from tailhound.store import records
 from tailhound.store.tables import outbox as table
 from tests.unit.durable import kit
@@ -244,6 +245,25 @@ def test_first_posts_that_were_cut_off_are_counted_over_several_lives(tmp_path: 
                     assert letters.take_over(connection, "next") == 1
         async with post(tmp_path) as at:
             await kit.until(lambda: at.chat.messages)
+            ((delivery,),) = at.chat.messages.values()
+            assert delivery.lost_posts == 2
+
+    kit.run(scene())
+
+
+def test_posts_that_one_life_lost_are_counted_for_the_next(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            (id,) = (await desk.accept(alert())).incidents
+            for lost_posts in (1, 2):
+                later = Later(0.0, "the answer was lost", unsure=True, lost_posts=lost_posts)
+                with desk.database.writing() as connection:
+                    claimed = letters.claim(connection, CHANNEL, "first", desk.clock.now)
+                    assert claimed is not None
+                    letter = letters.opened(connection, claimed)
+                    letters.settle(connection, letter, later, "first", desk.clock.now)
+        async with post(tmp_path) as at:
+            await at.settled(id)
             ((delivery,),) = at.chat.messages.values()
             assert delivery.lost_posts == 2
 

@@ -158,6 +158,7 @@ def test_a_lost_answer_is_unsure_and_one_more_post_is_the_last(world: World) -> 
     second = world.deliver(unsure=True, attempt=2)
     assert isinstance(second, Later)
     assert second.unsure is True
+    assert (first.lost_posts, second.lost_posts) == (1, 2)
     third = world.deliver(unsure=True, attempt=3)
     assert isinstance(third, Refusal)
     assert "channels:history" in third.why
