@@ -15,6 +15,7 @@ from tailhound.app.composition import allow_list, collectors, compiled, transpor
 from tailhound.app.counting import OVERSIZED, Counting, counting
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.asking import Place, Terms
+from tailhound.durable.blocking import Blocking
 from tailhound.durable.investigation import Investigator
 from tailhound.durable.service import Durable, Surroundings
 from tailhound.errors import RunbookErrors, SettingsError, StoreUnavailable
@@ -123,6 +124,7 @@ class Server:
         schedule = self._schedule(durable)
         reader = IncidentReader.of(database)
         slack = self._slack(durable, reader)
+        ending = asyncio.create_task(self._end(durable, slack), name="end")
         try:
             await serve(
                 create_app(self._parts(durable, database, reader), extra=self._extras.routes),
@@ -131,12 +133,22 @@ class Server:
                 started=lambda: self._started(listening),
             )
         finally:
+            self.stop()
             schedule.stop()
-            if slack is not None:
-                await asyncio.to_thread(slack.stop)
-            elif self._listeners is not None:
-                self._listeners.close()
-            await durable.stop()
+            await ending
+
+    async def _end(self, durable: Durable, slack: SlackSocket | None) -> None:
+        """Once it is to stop: end everything at the same time, for each takes its seconds."""
+        await self._stop.wait()
+        leaving = Blocking("slack", 1)  # the engine takes the loop's own threads down with it
+        await asyncio.gather(durable.stop(), leaving.run(self._leave_slack, slack))
+        leaving.close()
+
+    def _leave_slack(self, slack: SlackSocket | None) -> None:
+        if slack is not None:
+            slack.stop()
+        elif self._listeners is not None:
+            self._listeners.close()
 
     def _schedule(self, durable: Durable) -> Schedule:
         """Hands due jobs to the engine; one that can't be stored now is done a day later."""
