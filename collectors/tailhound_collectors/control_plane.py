@@ -21,8 +21,14 @@ PROBES = "10m"
 NAMES_AT_MOST = 3
 
 _SYNC = "kubelet_pod_status_sync_duration_seconds"
-_LAG = "kubeproxy_network_programming_duration_seconds"
-_RECONCILE = "horizontal_pod_autoscaler_controller_reconciliation_duration_seconds"
+DELAYS = {
+    "status writes": _SYNC,
+    "endpoints": "kubeproxy_network_programming_duration_seconds",
+    "autoscaling": "horizontal_pod_autoscaler_controller_reconciliation_duration_seconds",
+}
+"""Ways from the control plane to the workloads. The kubelet may go on counting a pod's status from
+its first change, so that a long-lived pod shows hours: only growth over usual tells."""
+
 Labels = Mapping[str, str | tuple[str, ...]]
 
 
@@ -38,14 +44,24 @@ class EffectsParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DelayRow:
+    """One way from the control plane to the workloads: p99 now, and beside its usual value."""
+
+    what: str
+    seconds: float | None = None
+    seconds_usual: float | None = None
+    ratio: float | None = fact("times")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
     """What of the control plane's trouble arrives.
 
     `late_nodes_count`: nodes that are alive, but whose heartbeats did not arrive within the last
     five minutes (Ready is Unknown); `dead_nodes_count`: nodes that nobody hears from either.
-    `own_late_nodes_count` are those that the workload runs on. `status_sync_seconds`: p99 from a
-    change of a pod's status to its write; `endpoints_lag_seconds`: p99 from a change of a Service's
-    pods to the rules on the nodes; `autoscaler_seconds`: p99 of one reconciliation of an HPA.
+    `own_late_nodes_count` are those that the workload runs on. `delays` holds what is measured of:
+    status writes (from a change of a pod's status to its write), endpoints (from a change of a
+    Service's pods to the rules on the nodes), autoscaling (one reconciliation of an HPA).
     `unready_pods_count` are pods of the workload that run and are not ready,
     `leaving_pods_count` those that somebody deleted.
     """
@@ -55,14 +71,9 @@ class Effects:
     late_nodes_count: float | None = None
     dead_nodes_count: float | None = None
     own_late_nodes_count: float | None = None
-    status_sync_seconds: float | None = None
-    status_sync_seconds_usual: float | None = None
-    status_sync_ratio: float | None = fact("times")
-    endpoints_lag_seconds: float | None = None
-    endpoints_lag_seconds_usual: float | None = None
-    endpoints_lag_ratio: float | None = fact("times")
-    autoscaler_seconds: float | None = None
-    autoscaler_seconds_usual: float | None = None
+    status_seconds: float | None = None
+    status_seconds_usual: float | None = None
+    delays: tuple[DelayRow, ...] | None = None
     pods_count: float | None = None
     unready_pods_count: float | None = None
     leaving_pods_count: float | None = None
@@ -81,11 +92,7 @@ class EffectsCollector:
         """One round trip."""
         cluster = in_cluster(params.cluster)
         every = matchers(**cluster)
-        compared = {
-            "sync": _p99(_SYNC, every),
-            "lag": _p99(_LAG, every),
-            "reconcile": _p99(_RECONCILE, every),
-        }
+        compared = {what: _p99(name, every) for what, name in DELAYS.items()}
         plain = _of_nodes(cluster, params.nodes) | _of_probes(cluster)
         if params.pods:
             plain |= _of_pods({**cluster, "namespace": params.namespace, "pod": params.pods})
@@ -158,17 +165,21 @@ def _of_pods(labels: Labels) -> dict[str, str]:
 
 
 def _delays(found: Mapping[str, Asked]) -> Effects:
-    sync, lag, reconcile = found["sync"], found["lag"], found["reconcile"]
+    rows = tuple(
+        DelayRow(
+            what=what,
+            seconds=found[what].value,
+            seconds_usual=found[what].usual,
+            ratio=ratio(found[what].value, found[what].usual),
+        )
+        for what in DELAYS
+        if found[what].value is not None
+    )
     known = found["probes"].value is not None
     return Effects(
-        status_sync_seconds=sync.value,
-        status_sync_seconds_usual=sync.usual,
-        status_sync_ratio=ratio(sync.value, sync.usual),
-        endpoints_lag_seconds=lag.value,
-        endpoints_lag_seconds_usual=lag.usual,
-        endpoints_lag_ratio=ratio(lag.value, lag.usual),
-        autoscaler_seconds=reconcile.value,
-        autoscaler_seconds_usual=reconcile.usual,
+        status_seconds=found["status writes"].value,
+        status_seconds_usual=found["status writes"].usual,
+        delays=rows or None,
         probe_failing_namespaces_count=found["failing"].value_or_zero if known else None,
     )
 
