@@ -1,71 +1,312 @@
-"""Which latency histograms a server has: found by asking for series, never by a version."""
+"""Which series a server has: found by asking for them, never by a version.
 
-from dataclasses import dataclass, replace
+A family is one kind of server and the names of what it measures, by meaning. Several names of one
+meaning are spellings, newest first: a query asks for all of them and takes the first that exists.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from tailhound.flow import Reading, together
 from tailhound.model import Missing
 from tailhound.requests import Query
+from tailhound.requests.prometheus import matchers, quoted
+from tailhound_collectors.reading import WINDOW, by
+
+MICROSECOND = 1e-6
+MILLISECOND = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """A duration as two counters: the rate of `total` by that of `count`, times `unit`, is the mean
+    in seconds. `bucket` are a histogram's buckets, "" where only means exist.
+    """
+
+    total: str
+    count: str
+    bucket: str = ""
+    unit: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One stage of a request: the mean of kind `of`, less the means of `less`.
+
+    `noise_seconds` is the growth below which nobody can tell it from noise.
+    """
+
+    stage: str
+    of: str
+    less: tuple[str, ...] = ()
+    noise_seconds: float = 0.0
+
+
+REMAINDER_NOISE_SECONDS = 0.05
+"""A remainder of histograms is a difference of means recorded at different moments: growth below
+50 ms is noise. Our own default."""
+
+COPY_NOISE_SECONDS = 0.001
+"""Triton's copies take tenths of a millisecond: growth below 1 ms delays nobody. Our default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """The histograms of one kind of server. Names of one kind are spellings, newest first."""
+    """One kind of server. `stages` add up; `on_cpu` are the stages and kinds that the CPU does.
+
+    `names` are further series by meaning. `paged_kv` says whether it holds a paged KV cache; None
+    where that depends on the model. `by_model` = one process serves several models.
+    """
 
     engine: str
-    ttft: tuple[str, ...] = ()
-    itl: tuple[str, ...] = ()
-    e2e: tuple[str, ...] = ()
-    queue: tuple[str, ...] = ()
-    prefill: tuple[str, ...] = ()
-    decode: tuple[str, ...] = ()
-    handling: tuple[str, ...] = ()
+    timings: Mapping[str, tuple[Timing, ...]]
+    stages: tuple[Part, ...]
+    on_cpu: tuple[Part, ...]
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paged_kv: bool | None = False
+    by_model: bool = False
+
+    def of(self, meaning: str) -> tuple[str, ...]:
+        """The spellings of a series, none when this kind of server has no such thing."""
+        return self.names.get(meaning, ())
 
 
-VLLM = Family(
-    engine="vllm",
-    ttft=("time_to_first_token_seconds",),
-    itl=("inter_token_latency_seconds", "time_per_output_token_seconds"),
-    e2e=("e2e_request_latency_seconds",),
-    queue=("request_queue_time_seconds",),
-    prefill=("request_prefill_time_seconds",),
-    decode=("request_decode_time_seconds",),
+def histogram(name: str, unit: float = 1.0) -> Timing:
+    """The timing of a Prometheus histogram."""
+    return Timing(f"{name}_sum", f"{name}_count", f"{name}_bucket", unit)
+
+
+def _histograms(prefix: str, **kinds: str) -> dict[str, tuple[Timing, ...]]:
+    """Timings by kind out of histogram names, spellings separated by a space."""
+    return {
+        kind: tuple(histogram(prefix + name) for name in names.split())
+        for kind, names in kinds.items()
+    }
+
+
+def _named(prefix: str, **meanings: str) -> dict[str, tuple[str, ...]]:
+    return {
+        meaning: tuple(prefix + name for name in names.split())
+        for meaning, names in meanings.items()
+    }
+
+
+def vllm(prefix: str) -> Family:
+    """vLLM from V0 on, under its own prefix, Ray's, or the site's."""
+    return Family(
+        engine="vllm",
+        paged_kv=True,
+        timings=_histograms(
+            prefix,
+            ttft="time_to_first_token_seconds",
+            itl="inter_token_latency_seconds time_per_output_token_seconds",
+            e2e="e2e_request_latency_seconds",
+            queue="request_queue_time_seconds",
+            prefill="request_prefill_time_seconds",
+            decode="request_decode_time_seconds",
+        ),
+        stages=(
+            Part("preprocessing", "ttft", ("queue", "prefill"), REMAINDER_NOISE_SECONDS),
+            Part("queue", "queue"),
+            Part("prefill", "prefill"),
+            Part("decode", "decode"),
+        ),
+        on_cpu=(
+            Part("inter-token", "itl"),
+            Part("preprocessing", "ttft", ("queue", "prefill"), REMAINDER_NOISE_SECONDS),
+        ),
+        names=_named(
+            prefix,
+            running="num_requests_running",
+            waiting="num_requests_waiting",
+            waiting_by_reason="num_requests_waiting_by_reason",
+            swapped="num_requests_swapped",
+            finished="request_success_total",
+            rejected="admission_rejections_total",
+            steps="iteration_tokens_total_count",
+            prompt="prompt_tokens_total",
+            generated="generation_tokens_total",
+            prompt_length="request_prompt_tokens",
+            computed_length="request_prefill_kv_computed_tokens",
+            output_length="request_generation_tokens",
+            kv_usage="kv_cache_usage_perc gpu_cache_usage_perc",
+            preempted="num_preemptions_total",
+            pool="cache_config_info",
+        ),
+    )
+
+
+SGLANG = Family(
+    engine="sglang",
+    paged_kv=True,
+    timings=_histograms(
+        "sglang:",
+        ttft="time_to_first_token_seconds",
+        itl="inter_token_latency_seconds time_per_output_token_seconds",
+        e2e="e2e_request_latency_seconds",
+        queue="queue_time_seconds",
+    ),
+    stages=(
+        Part("queue", "queue"),
+        Part("preprocessing and prefill", "ttft", ("queue",), REMAINDER_NOISE_SECONDS),
+        Part("decode", "e2e", ("ttft",), REMAINDER_NOISE_SECONDS),
+    ),
+    on_cpu=(Part("inter-token", "itl"),),
+    names=_named(
+        "sglang:",
+        running="num_running_reqs",
+        waiting="num_queue_reqs",
+        finished="num_requests_total e2e_request_latency_seconds_count",
+        prompt="prompt_tokens_total",
+        generated="generation_tokens_total",
+        prompt_length="prompt_tokens_histogram",
+        computed_length="uncached_prompt_tokens_histogram",
+        output_length="generation_tokens_histogram",
+        kv_usage="token_usage",
+        preempted="num_retracted_requests_total",
+        preempting="num_retracted_reqs",
+        pool="max_total_num_tokens",
+    ),
 )
+"""TTFT and end to end are those of streamed and other requests together."""
+
+TGI = Family(
+    engine="tgi",
+    paged_kv=True,
+    timings=_histograms(
+        "tgi_",
+        pace="request_mean_time_per_token_duration",
+        e2e="request_duration",
+        queue="request_queue_duration",
+        validation="request_validation_duration",
+        inference="request_inference_duration",
+    ),
+    stages=(
+        Part("preprocessing", "validation"),
+        Part("queue", "queue"),
+        Part("inference", "inference"),
+    ),
+    on_cpu=(Part("per token", "pace"), Part("preprocessing", "validation")),
+    names=_named(
+        "tgi_",
+        running="batch_current_size",
+        waiting="queue_size",
+        finished="request_success",
+        arrived="request_count",
+        failed="request_failure",
+        prompt_length="request_input_length",
+        output_length="request_generated_tokens",
+    ),
+)
+"""It has no TTFT, no KV occupancy and no preemption series; its time per token includes prefill."""
+
+
+def _microseconds(name: str) -> tuple[Timing, ...]:
+    return (Timing(f"nv_inference_{name}_us", "nv_inference_request_success", unit=MICROSECOND),)
+
+
+_COMPUTE = ("queue", "input", "inference", "output")
+TRITON = Family(
+    engine="triton",
+    paged_kv=None,
+    by_model=True,
+    timings={
+        "ttft": (histogram("nv_inference_first_response_histogram_ms", MILLISECOND),),
+        "e2e": _microseconds("request_duration"),
+        "queue": _microseconds("queue_duration"),
+        "input": _microseconds("compute_input_duration"),
+        "inference": _microseconds("compute_infer_duration"),
+        "output": _microseconds("compute_output_duration"),
+    },
+    stages=(*(Part(kind, kind) for kind in _COMPUTE), Part("server", "e2e", _COMPUTE)),
+    on_cpu=(
+        Part("input", "input", noise_seconds=COPY_NOISE_SECONDS),
+        Part("output", "output", noise_seconds=COPY_NOISE_SECONDS),
+        Part("server", "e2e", _COMPUTE, COPY_NOISE_SECONDS),
+    ),
+    names={
+        "waiting": ("nv_inference_pending_request_count",),
+        "finished": ("nv_inference_request_success",),
+        "failed": ("nv_inference_request_failure",),
+    },
+)
+"""Counters in microseconds per model: means only, unless histograms were switched on."""
+
 HTTP = Family(
     engine="http",
-    handling=("http_request_duration_seconds", "http_server_request_duration_seconds"),
+    timings=_histograms(
+        "", handling="http_request_duration_seconds http_server_request_duration_seconds"
+    ),
+    stages=(Part("handling", "handling"),),
+    on_cpu=(Part("handling", "handling"),),
 )
 
+RAY_PREFIX = "ray_vllm_"
+FRONTEND = ("http_requests_total",)
+"""What a server's HTTP frontend counts, whatever engine stands behind it."""
 
-def family_of(here: str, prefix: str) -> Reading[Family | None]:
-    """The first family of which a series exists for these pods."""
-    families = (_prefixed(VLLM, prefix), HTTP)
-    probes = [
-        Query(promql=" or ".join(f"count({name}_count{here})" for name in _first_names(family)))
-        for family in families
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The family of a workload, its matchers, and the series that exist. `model` is the one that
+    is looked at where one process serves several.
+    """
+
+    family: Family
+    here: str
+    model: str = ""
+    exist: frozenset[str] = frozenset()
+
+
+def find(namespace: str, pods: tuple[str, ...], prefix: str = "") -> Reading[Found | None]:
+    """The first family of which a series exists for these pods; None when none does."""
+    families = (vllm(prefix or "vllm:"), vllm(RAY_PREFIX), SGLANG, TGI, TRITON, HTTP)
+    wanted = sorted({name for family in families for name in _telling(family)} | {*FRONTEND})
+    labels = matchers(f"__name__=~{quoted('|'.join(wanted))}", namespace=namespace, pod=pods)
+    reply = (yield from together([Query(promql=f"count by (__name__) ({labels})")]))[0]
+    exist = frozenset(name for (name,) in by(reply, "__name__"))
+    family = next((one for one in families if exist & _telling(one)), None)
+    if family is None:
+        return None
+    found = Found(family=family, here=matchers(namespace=namespace, pod=pods), exist=exist)
+    if not family.by_model:
+        return found
+    model = yield from _slowest_model(found.here)
+    if not model:
+        return found
+    here = matchers(namespace=namespace, pod=pods, model=model)
+    return replace(found, here=here, model=model)
+
+
+def _telling(family: Family) -> frozenset[str]:
+    """The series that tell a family from others."""
+    counts = {timing.count for timings in family.timings.values() for timing in timings}
+    return frozenset(counts | set(family.of("running")) | set(family.of("kv_usage")))
+
+
+USUAL_DAY = 86400.0
+
+
+def _slowest_model(here: str) -> Reading[str]:
+    """The model that takes most more time than a day ago, else most time.
+
+    An ensemble has no execution of its own: its time is that of its steps, so it is left out.
+    """
+    total = f"sum by (model) (rate(nv_inference_request_duration_us{here}[{WINDOW}]))"
+    count = f"sum by (model) (rate(nv_inference_request_success{here}[{WINDOW}]))"
+    own = f"sum by (model) (rate(nv_inference_compute_infer_duration_us{here}[{WINDOW}])) > 0"
+    asked = [
+        Query(promql=f"({total}) and ({own})"),
+        Query(promql=count),
+        Query(promql=f"({total}) / ({count})", ago=USUAL_DAY),
     ]
-    replies = yield from together(probes)
-    for family, reply in zip(families, replies, strict=True):
-        if not isinstance(reply, Missing):
-            return family
-    return None
+    replies = yield from together(asked)
+    if isinstance(replies[0], Missing):
+        return ""
+    now, counts, before = (by(reply, "model") for reply in replies)
 
+    def lost(model: tuple[str, ...]) -> tuple[float, float]:
+        usual = before[model] * counts.get(model, 0.0) if model in before else now[model]
+        return now[model] - usual, now[model]
 
-def _first_names(family: Family) -> tuple[str, ...]:
-    return family.ttft + family.itl + family.handling
-
-
-def _prefixed(family: Family, prefix: str) -> Family:
-    """The family under the site's prefix."""
-
-    def spelled(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(prefix + name for name in names)
-
-    return replace(
-        family,
-        ttft=spelled(family.ttft),
-        itl=spelled(family.itl),
-        e2e=spelled(family.e2e),
-        queue=spelled(family.queue),
-        prefill=spelled(family.prefill),
-        decode=spelled(family.decode),
-    )
+    return max(now, key=lost)[0]

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from statistics import median
+from typing import Any, TypeVar
 
-from tailhound.flow import Reading, together
+from tailhound.flow import Read, Reading, Together, together
 from tailhound.model import Missing
 from tailhound.model.facts import Sample, Series
 from tailhound.requests import Query, RangeQuery, Ranges, Vector
+
+T = TypeVar("T")
 
 WINDOW = "5m"
 """Rate window of verdicts (signals: at least four scrapes; 5 m for verdicts)."""
@@ -54,6 +57,42 @@ def middle(values: Iterable[float | None]) -> float | None:
     """The median of what is known; None when nothing is."""
     known = [value for value in values if value is not None]
     return median(known) if known else None
+
+
+def side_by_side(flows: Iterable[Reading[T]]) -> Reading[tuple[T, ...]]:
+    """Run several flows in step: what they ask in one round is asked at the same time."""
+    running = dict(enumerate(flows))
+    results: dict[int, T] = {}
+    replies: dict[int, Any] = dict.fromkeys(running)
+    count = len(running)
+    while running:
+        asked = _advance(running, replies, results)
+        if not asked:
+            continue
+        flat = [inner for request in asked.values() for inner in _inner(request)]
+        answered = iter((yield Together(tuple(flat))))
+        for at, request in asked.items():
+            got = tuple(next(answered) for _ in _inner(request))
+            replies[at] = got if isinstance(request, Together) else got[0]
+    return tuple(results[at] for at in range(count))
+
+
+def _advance(
+    running: dict[int, Reading[T]], replies: dict[int, Any], results: dict[int, T]
+) -> dict[int, Read[Any]]:
+    """Give every flow its reply; what each asks next. A flow that ends moves to the results."""
+    asked: dict[int, Read[Any]] = {}
+    for at, flow in list(running.items()):
+        try:
+            asked[at] = flow.send(replies[at])
+        except StopIteration as end:
+            results[at] = end.value
+            del running[at]
+    return asked
+
+
+def _inner(request: Read[Any]) -> tuple[Read[Any], ...]:
+    return request.requests if isinstance(request, Together) else (request,)
 
 
 def usually(
