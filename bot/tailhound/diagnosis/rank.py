@@ -61,8 +61,10 @@ def rank(
 
 
 def _in_time(causes: Sequence[Cause], symptom: Symptom | None) -> tuple[Cause, ...]:
-    """A cause that began after its effect is none."""
-    effect = symptom.onset if symptom else None
+    """A cause that began after its effect is none. What still grew after it may be its effect: a
+    trigger slows one latency at once, and its mechanism another one later.
+    """
+    effect = (symptom.latest_onset or symptom.onset) if symptom else None
     return tuple(
         replace(
             cause,

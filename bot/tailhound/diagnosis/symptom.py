@@ -1,6 +1,8 @@
 """The symptom of an incident and the stages of a request, out of the latency evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from tailhound.diagnosis.onset import left_band, onset_of, shape_of
@@ -18,10 +20,24 @@ _WINDOWS = {3600.0: "1 h", 86400.0: "1 d", 604800.0: "7 d"}
 def symptom_of(
     evidence: Iterable[Evidence], slo: Mapping[str, float], usual: Sequence[float]
 ) -> Symptom | None:
-    """The first latency that left its usual band upwards; None when none is known to."""
-    row = _row(evidence)
-    if row is None:
+    """The first latency, else the first share of failures, that left its usual band upwards; None
+    when none is known to.
+    """
+    rows = _moved(evidence)
+    if not rows:
         return None
+    first = rows[0]
+    found = _failures(first) if "ratio" in first else _latency_symptom(first, slo)
+    onsets = [onset for row in rows if (onset := _onset(row)) is not None]
+    return replace(
+        found,
+        usual_from=tuple(_WINDOWS.get(ago, f"{ago / 3600:g} h") for ago in usual),
+        onset=_onset(first),
+        latest_onset=max(onsets, default=None),
+    )
+
+
+def _latency_symptom(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
     value, before, quantile = row["seconds"], row["usual_seconds"], "mean"
     if _is_number(row.get("quantile_seconds")):
         value, before = row["quantile_seconds"], row.get("quantile_usual_seconds")
@@ -30,12 +46,23 @@ def symptom_of(
         name=f"{row['title']} {quantile}",
         value=float(value),
         unit="seconds",
-        usual=float(before) if _is_number(before) else None,
-        usual_from=tuple(_WINDOWS.get(ago, f"{ago / 3600:g} h") for ago in usual),
+        usual=_number(before),
         slo=slo.get(f"{row['symptom']}_{quantile}_seconds"),
-        onset=onset_of(row.get("series"), row.get("usual_series")),
         at_least=row.get("clipped") is True and quantile != "mean",
     )
+
+
+def _failures(row: Mapping[str, Any]) -> Symptom:
+    return Symptom(
+        name=f"error share at {row['source']}",
+        value=float(row["ratio"]),
+        unit="ratio",
+        usual=_number(row.get("usual_ratio")),
+    )
+
+
+def _onset(row: Mapping[str, Any]) -> datetime | None:
+    return onset_of(row.get("series"), row.get("usual_series"))
 
 
 def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
@@ -52,8 +79,8 @@ def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
 
 def shape_and_load(evidence: Sequence[Evidence], symptom: Symptom | None) -> tuple[str, str]:
     """How the symptom grew ("step", "ramp"), and what the load did ("flat", "up", "down")."""
-    row = _row(evidence)
-    shape = shape_of(row.get("series"), symptom.onset) if row and symptom else ""
+    rows = _moved(evidence)
+    shape = shape_of(rows[0].get("series"), symptom.onset) if rows and symptom else ""
     load = _number(_latency(evidence).get("requests_ratio"))
     if load is None:
         return shape, ""
@@ -62,13 +89,18 @@ def shape_and_load(evidence: Sequence[Evidence], symptom: Symptom | None) -> tup
     return shape, "down" if load < LOAD_DOWN else "flat"
 
 
-def _row(evidence: Iterable[Evidence]) -> Mapping[str, Any] | None:
-    for row in _records(_latency(evidence).get("symptoms")):
-        now, before = _number(row.get("seconds")), _number(row.get("usual_seconds"))
-        outside = left_band(row.get("series"), row.get("usual_series")) is True
-        if outside and now is not None and before is not None and now > before:
-            return row
-    return None
+def _moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
+    """The latencies, then the shares of failures, that left their usual band upwards."""
+    facts = _latency(evidence)
+    rows = [*_records(facts.get("symptoms")), *_records(facts.get("errors"))]
+    return [row for row in rows if _left_upwards(row)]
+
+
+def _left_upwards(row: Mapping[str, Any]) -> bool:
+    kind = "ratio" if "ratio" in row else "seconds"
+    now, before = _number(row.get(kind)), _number(row.get(f"usual_{kind}"))
+    outside = left_band(row.get("series"), row.get("usual_series")) is True
+    return outside and now is not None and before is not None and now > before
 
 
 def _latency(evidence: Iterable[Evidence]) -> Mapping[str, FactValue]:

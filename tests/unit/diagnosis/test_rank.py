@@ -1,5 +1,6 @@
 """Where the answers of all runbooks meet."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -49,6 +50,12 @@ def test_a_cause_that_began_after_its_effect_is_ruled_out() -> None:
     assert ranked.primary is None
     assert ranked.causes[0].verdict is Verdict.REFUTED
     assert "after the symptom" in ranked.causes[0].because
+
+
+def test_a_mechanism_may_begin_after_the_first_symptom_that_its_trigger_slowed() -> None:
+    later = replace(symptom(), latest_onset=T0 + timedelta(minutes=9))
+    assert rank([cause("kv-preemption", 10)], {}, later).primary == "kv-preemption"
+    assert rank([cause("kv-preemption", 20)], {}, later).primary is None
 
 
 def test_an_unknown_onset_never_acquits() -> None:

@@ -1,0 +1,112 @@
+"""Which latency or share of failures is the symptom of an incident."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from tailhound.diagnosis.symptom import LATENCY, shape_and_load, symptom_of
+from tailhound.model import Evidence, EvidenceStatus
+
+NOW = 1_000_000.0
+
+
+def series(*values: float, until: float = NOW) -> tuple[dict[str, float], ...]:
+    first = until - 60.0 * (len(values) - 1)
+    return tuple({"at": first + 60.0 * at, "value": value} for at, value in enumerate(values))
+
+
+FLAT = series(1, 1, 1, 1, 1, 1)
+
+
+def latency(symptom: str, title: str, *values: float) -> dict[str, Any]:
+    return {
+        "symptom": symptom,
+        "title": title,
+        "seconds": values[-1],
+        "usual_seconds": 1.0,
+        "series": series(*values),
+        "usual_series": FLAT,
+    }
+
+
+def failures(*values: float) -> dict[str, Any]:
+    return {
+        "source": "the ingress",
+        "ratio": values[-1],
+        "usual_ratio": 0.0,
+        "series": series(*values),
+        "usual_series": series(0, 0, 0, 0),
+    }
+
+
+def evidence(symptoms: Any = (), errors: Any = (), **facts: Any) -> list[Evidence]:
+    return [
+        Evidence(
+            name="latency",
+            collector=LATENCY,
+            status=EvidenceStatus.COLLECTED,
+            facts={"symptoms": tuple(symptoms), "errors": tuple(errors), **facts},
+        )
+    ]
+
+
+def test_the_first_latency_that_left_its_band_is_the_symptom() -> None:
+    found = symptom_of(
+        evidence(
+            [latency("ttft", "first token", 1, 1, 1, 1), latency("itl", "inter-token", 1, 9, 9, 9)],
+            [failures(0, 0.5, 0.5, 0.5)],
+        ),
+        {"itl_mean_seconds": 2.0},
+        (3600.0,),
+    )
+    assert found is not None
+    assert (found.name, found.unit, found.value, found.slo) == (
+        "inter-token mean",
+        "seconds",
+        9.0,
+        2.0,
+    )
+
+
+def test_failures_are_the_symptom_where_latency_stayed() -> None:
+    found = symptom_of(
+        evidence([latency("ttft", "first token", 1, 1, 1, 1)], [failures(0, 0.5, 0.5, 0.5)]),
+        {},
+        (86400.0,),
+    )
+    assert found is not None
+    assert (found.name, found.unit, found.value) == ("error share at the ingress", "ratio", 0.5)
+    assert found.usual == 0.0
+    assert found.usual_from == ("1 d",)
+
+
+def test_the_latest_onset_is_that_of_what_grew_last() -> None:
+    found = symptom_of(
+        evidence(
+            [
+                latency("ttft", "first token", 1, 5, 5, 5, 5, 5),
+                latency("itl", "inter-token", 1, 1, 1, 9, 9, 9),
+            ]
+        ),
+        {},
+        (),
+    )
+    assert found is not None
+    assert found.onset == datetime.fromtimestamp(NOW - 240, UTC)
+    assert found.latest_onset == datetime.fromtimestamp(NOW - 120, UTC)
+
+
+def test_a_latency_that_fell_and_one_without_a_usual_value_are_no_symptom() -> None:
+    fell = latency("ttft", "first token", 1, 0.1, 0.1, 0.1)
+    new = {**latency("itl", "inter-token", 1, 9, 9, 9), "usual_seconds": None}
+    assert symptom_of(evidence([fell, new]), {}, ()) is None
+    assert symptom_of([], {}, ()) is None
+
+
+def test_records_that_are_none_are_left_out() -> None:
+    assert symptom_of(evidence([3, None, {"title": "x"}], [{"ratio": "high"}]), {}, ()) is None
+
+
+def test_load_is_told_by_arrivals() -> None:
+    assert shape_and_load(evidence(requests_ratio=2.0), None) == ("", "up")
+    assert shape_and_load(evidence(requests_ratio=0.5), None) == ("", "down")
+    assert shape_and_load(evidence(), None) == ("", "")
