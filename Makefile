@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
 
-.PHONY: help demo test quick check lab nightly bench format golden record constraints clean setup
+.PHONY: help demo test quick check lab nightly bench format golden docs record constraints clean setup
 
 help:             ## what can be run here
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -41,6 +41,9 @@ format: setup     ## put the code into shape
 
 golden: setup     ## rewrite the golden files, to be looked at before they are committed
 	TAILHOUND_UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit
+
+docs: setup       ## rewrite the pages that are made from the code
+	$(BIN)/python -m tests.generated
 
 record: setup     ## make the demo's recording anew from the lab, when what is asked has changed
 	$(BIN)/python -m tests.lab.record

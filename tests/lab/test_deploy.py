@@ -51,5 +51,8 @@ def test_amtool_takes_the_receiver_that_a_page_shows(
 def test_promtool_takes_the_alerts_on_tailhound(needs: Callable[..., None], tmp_path: Path) -> None:
     needs("promtool")
     path = tmp_path / "rules.yml"
-    path.write_text(shown("docs/operators/monitoring.md", "alert:"), encoding="utf-8")
-    assert "6 rules found" in checked("promtool", "check", "rules", str(path))
+    text = shown("docs/operators/monitoring.md", "alert:")
+    path.write_text(text, encoding="utf-8")
+    assert f"{text.count('- alert: ')} rules found" in checked(
+        "promtool", "check", "rules", str(path)
+    )

@@ -39,9 +39,10 @@ def text_of(path: str) -> str:
 
 def test_the_reading_role_grants_what_is_asked_and_nothing_else() -> None:
     documents = list(yaml.safe_load_all(text_of("deploy/rbac/read.yaml")))
-    (role,) = [one for one in documents if one["kind"] == "ClusterRole"]
+    roles = [one for one in documents if one["kind"] in ("ClusterRole", "Role")]
     granted = {
         (group, resource, verb)
+        for role in roles
         for rule in role["rules"]
         for group in rule["apiGroups"]
         for resource in rule["resources"]
@@ -73,7 +74,7 @@ def _answer(request: Read[Any], above: Mapping[str, str], asked: set[tuple[str, 
 def _thing(resource: str, above: str) -> dict[str, Any]:
     owners = [{"kind": above, "name": "owner"}] if above else []
     return {
-        "kind": KINDS[resource],
+        "kind": KINDS.get(resource, resource),
         "metadata": {"name": "x", "namespace": "prod", "ownerReferences": owners},
         "spec": {"containers": []} if resource == "pods" else {"selector": {"app": "a"}},
     }
