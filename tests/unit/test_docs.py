@@ -251,7 +251,18 @@ def test_every_shipped_runbook_names_a_page_that_exists() -> None:
         page = yaml.safe_load(path.read_text(encoding="utf-8"))["docs"]
         assert (ROOT / page).is_file(), path.name
         assert path.stem in text_of(page)
-        assert f"{Path(page).name})" in text_of("docs/responders/reading.md")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/responders/reading.md"])
+def test_a_page_that_lists_the_causes_lists_exactly_those_that_are_shipped(page: str) -> None:
+    shipped = {path.stem for path in (ROOT / "runbooks").glob("*.yaml")}
+    assert set(re.findall(r"\(\S*causes/([a-z-]+)\.md\)", text_of(page))) == shipped
+
+
+def test_the_changelog_names_every_shipped_runbook() -> None:
+    told = text_of("CHANGELOG.md")
+    names = [path.stem for path in (ROOT / "runbooks").glob("*.yaml")]
+    assert [name for name in names if f"`{name}`" not in told] == []
 
 
 # the repository
