@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.lab.cluster import Kind
 
+USER = "tailhound-reader"
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
@@ -32,15 +33,22 @@ def unauthorized() -> ApiError:
     return _status(401, "Unauthorized", "Unauthorized", None)
 
 
-def forbidden(user: str, verb: str, kind: Kind, namespace: str, name: str) -> ApiError:
+def forbidden(verb: str, kind: Kind, namespace: str, name: str, sub: str) -> ApiError:
     """The role of the token does not hold this verb."""
     what = f'{kind.qualified} "{name}"' if name else kind.qualified
+    resource = f"{kind.resource}/{sub}" if sub else kind.resource
     where = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
     message = (
-        f'{what} is forbidden: User "{user}" cannot {verb} resource "{kind.resource}" '
+        f'{what} is forbidden: User "{USER}" cannot {verb} resource "{resource}" '
         f'in API group "{kind.group}" {where}'
     )
     return _status(403, "Forbidden", message, _details(kind, name))
+
+
+def forbidden_path(method: str, path: str) -> ApiError:
+    """A path that names no resource, and that everybody may not ask for."""
+    message = f'forbidden: User "{USER}" cannot {method.lower()} path "{path}"'
+    return _status(403, "Forbidden", message, {})
 
 
 def not_found(kind: Kind, name: str) -> ApiError:

@@ -59,6 +59,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
         Cluster(OBJECTS, NOW),
         frozenset({"secrets", "deployments"}),
         {"llm/chat-a/main": "1\n2\n3\n"},
+        whole=True,
     )
     yield standin
     standin.stop()
@@ -138,10 +139,10 @@ def test_a_namespace_that_does_not_exist_is_an_empty_list(api: StandIn) -> None:
         ("/api/v1/pods?labelSelector=a%20b", 400, "unable to parse requirement"),
         ("/api/v1/pods?resourceVersion=new", 400, "invalid resource version"),
         ("/api/v1/pods?continue=xx", 400, "continue key is not valid"),
-        ("/api/v1/namespaces/llm/frogs", 404, "could not find the requested resource"),
+        ("/api/v1/namespaces/llm/frogs", 403, 'cannot list resource \\"frogs\\" in API group'),
         ("/api/v1/namespaces/llm/nodes/node-a", 404, "could not find the requested resource"),
-        ("/apis/frogs.io/v1/frogs", 404, "404 page not found"),
-        ("/nothing", 404, "404 page not found"),
+        ("/apis/frogs.io/v1/frogs", 403, "frogs.frogs.io is forbidden"),
+        ("/nothing", 403, 'cannot get path \\"/nothing\\"'),
         (
             "/apis/apps/v1/namespaces/llm/replicasets/gone",
             404,

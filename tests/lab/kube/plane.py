@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab import certificate
-from tests.lab.apiserver import TOKEN, USER
+from tests.lab.apiserver import TOKEN
 from tests.lab.kube.binaries import Binaries
 from tests.lab.kube.etcd import Etcd
 from tests.lab.kube.kubelet import Kubelet, egress
 from tests.lab.process import LabError, Server, free_port, wait_until
+from tests.lab.statuses import USER
 
 ADMIN = "lab-admin-token"
 _JSON = "application/json"

@@ -5,18 +5,19 @@ scenario's UID, times, generation, status, which no client can set. One change o
 a scenario, one takes all that came since the start away, whoever made it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.lab.apiserver import TOKEN, USER
+from tests.lab.apiserver import TOKEN
 from tests.lab.cluster import Cluster, Kind
 from tests.lab.kube import roles, storage
 from tests.lab.kube.binaries import Binaries
 from tests.lab.kube.plane import ADMIN, ControlPlane
 from tests.lab.kube.storage import Object
 from tests.lab.process import LabError, wait_until
+from tests.lab.statuses import USER
 
 _ROLES = "/apis/rbac.authorization.k8s.io/v1"
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -35,14 +36,21 @@ class RealApiServer:
         self.ca_file = self.plane.ca_file
         self.remarks: Sequence[str] = ()
         self._own = self._served()
-        self._rules: list[dict[str, Any]] = []
+        self._granted: set[tuple[str, str, str]] = set()
         self._custom: frozenset[Kind] = frozenset()
         self._base: dict[str, bytes] = {}
         self._loaded: dict[str, set[str]] = {}
         self._bind()
         self._begin = self.plane.etcd.revision
 
-    def load(self, cluster: Cluster, forbidden: frozenset[str], logs: Mapping[str, str]) -> None:
+    def load(
+        self,
+        cluster: Cluster,
+        forbidden: frozenset[str],
+        logs: Mapping[str, str],
+        *,
+        whole: bool = False,
+    ) -> None:
         """Serve these objects, and nothing of what was there before."""
         self.clear()
         self.remarks = ()
@@ -51,7 +59,7 @@ class RealApiServer:
         for kind in custom:
             self._define(kind)
         self._custom = frozenset(custom)
-        self._grant(roles.reading_rules(forbidden, custom))
+        self._grant(roles.everything(forbidden, custom) if whole else roles.shipped(forbidden))
         self.plane.kubelet.logs = dict(logs)
         spaces, others = storage.split(objects)
         self._put(spaces)
@@ -130,25 +138,23 @@ class RealApiServer:
         return {item["metadata"].get("uid", "") for item in items}
 
     def _bind(self) -> None:
-        rules = roles.reading_rules(frozenset(), ())
-        self.plane.asked("POST", f"{_ROLES}/clusterroles", roles.role(rules))
+        self.plane.asked("POST", f"{_ROLES}/clusterroles", roles.role(()))
         self.plane.asked("POST", f"{_ROLES}/clusterrolebindings", roles.binding(USER))
-        wait_until(lambda: self._may("", "pods"), "the reader's role to be in force")
-        self._rules = rules
+        self._grant(roles.shipped())
 
-    def _grant(self, rules: list[dict[str, Any]]) -> None:
-        before, after = _pairs(self._rules), _pairs(rules)
+    def _grant(self, rules: Sequence[roles.Rule]) -> None:
+        """Let the reader do just this from now on."""
+        before, after = self._granted, roles.grants(rules)
         if before == after:
             return
         self.plane.asked("PUT", f"{_ROLES}/clusterroles/{roles.READER}", roles.role(rules))
-        group, resource = sorted(before ^ after)[0]
-        granted = (group, resource) in after
-        wait_until(lambda: self._may(group, resource) == granted, "the role to be in force")
-        self._rules = rules
+        changed = min(before ^ after)
+        wait_until(lambda: self._may(*changed) == (changed in after), "the role to be in force")
+        self._granted = after
 
-    def _may(self, group: str, resource: str) -> bool:
+    def _may(self, verb: str, group: str, resource: str) -> bool:
         plain, _, sub = resource.partition("/")
-        attributes = {"verb": "get", "group": group, "resource": plain, "subresource": sub}
+        attributes = {"verb": verb, "group": group, "resource": plain, "subresource": sub}
         review = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SubjectAccessReview",
@@ -184,12 +190,3 @@ def _list_of(kind: Kind, namespace: str = "") -> str:
     base = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.api_version}"
     within = f"/namespaces/{namespace}" if namespace else ""
     return f"{base}{within}/{kind.resource}"
-
-
-def _pairs(rules: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
-    return {
-        (group, resource)
-        for rule in rules
-        for group in rule.get("apiGroups", ())
-        for resource in rule.get("resources", ())
-    }

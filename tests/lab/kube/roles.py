@@ -1,79 +1,93 @@
 """What the reading token may do: the shipped ClusterRole, or everything that the lab serves."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 
 from tests.lab.cluster import BUILT_IN, Kind
-from tests.lab.process import LabError
 
 SHIPPED = Path(__file__).parents[3] / "deploy" / "rbac" / "read.yaml"
 READER = "tailhound-reader"
-_VERBS = ("get", "list")
+Rule: TypeAlias = Mapping[str, Any]
 
 
-def reading_rules(
-    forbidden: frozenset[str], custom: Iterable[Kind], shipped: Path = SHIPPED
-) -> list[dict[str, Any]]:
-    """The rules of the reader. RBAC can't deny, so `forbidden` resources are left out."""
-    rules = _shipped(shipped) if shipped.exists() else _derived(BUILT_IN)
-    rules += _derived(custom)
-    return [*_without(rules, forbidden), _HEALTH]
+class RoleError(Exception):
+    """The role can't be used as it is; the text says which rule, and why."""
 
 
-_HEALTH: dict[str, Any] = {
-    "nonResourceURLs": ["/healthz", "/livez", "/readyz", "/version"],
-    "verbs": ["get"],
-}
-
-
-def _shipped(path: Path) -> list[dict[str, Any]]:
-    loader = yaml.CSafeLoader
-    documents = list(yaml.load_all(path.read_text(encoding="utf-8"), Loader=loader))
-    return [
-        dict(rule)
+def shipped(forbidden: frozenset[str] = frozenset(), path: Path = SHIPPED) -> tuple[Rule, ...]:
+    """The rules of deploy/rbac/read.yaml without the `forbidden` resources."""
+    documents = list(yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    rules = [
+        rule
         for document in documents
         if document and document.get("kind") in ("ClusterRole", "Role")
         for rule in document.get("rules") or ()
     ]
+    if not rules:
+        raise RoleError(f"{path} holds no rules")
+    return tuple(left for rule in rules for left in _without(rule, forbidden))
 
 
-def _derived(kinds: Iterable[Kind]) -> list[dict[str, Any]]:
-    groups: dict[str, set[str]] = {}
-    for kind in kinds:
+def everything(forbidden: frozenset[str], custom: Iterable[Kind]) -> tuple[Rule, ...]:
+    """All that the lab serves. RBAC can't deny, so all is named when something is forbidden."""
+    if not forbidden:
+        return (_reading("*", ["*"]),)
+    groups: dict[str, set[str]] = {"": {"pods/log"}}
+    for kind in (*BUILT_IN, *custom):
         groups.setdefault(kind.group, set()).add(kind.resource)
-    groups.get("", set()).update({"pods/log"} if "pods" in groups.get("", set()) else ())
-    return [
-        {"apiGroups": [group], "resources": sorted(resources), "verbs": list(_VERBS)}
-        for group, resources in sorted(groups.items())
-    ]
+    rules = [_reading(group, sorted(names)) for group, names in sorted(groups.items())]
+    return tuple(left for rule in rules for left in _without(rule, forbidden))
 
 
-def _without(rules: Iterable[Mapping[str, Any]], forbidden: frozenset[str]) -> list[dict[str, Any]]:
-    left = []
-    for rule in rules:
-        if "resources" not in rule:
-            left.append(dict(rule))
-            continue
-        if forbidden and "*" in (*rule["resources"], *rule["apiGroups"]):
-            raise LabError(f"a rule with * can't lose {sorted(forbidden)}: {rule}")
-        for group in rule["apiGroups"]:
-            resources = [name for name in rule["resources"] if not _hit(name, group, forbidden)]
-            if resources:
-                left.append({**rule, "apiGroups": [group], "resources": resources})
+def _reading(group: str, resources: list[str]) -> Rule:
+    return {"apiGroups": [group], "resources": resources, "verbs": ["get", "list"]}
+
+
+def _without(rule: Rule, forbidden: frozenset[str]) -> list[Rule]:
+    """The rule, group by group, without these resources."""
+    if "resources" not in rule:
+        return [rule]
+    if forbidden and "*" in (*rule["resources"], *rule["apiGroups"]):
+        raise RoleError(f"a rule with * can't lose {', '.join(sorted(forbidden))}: {dict(rule)}")
+    left: list[Rule] = []
+    for group in rule["apiGroups"]:
+        names = [name for name in rule["resources"] if not _is_hit(name, group, forbidden)]
+        if names:
+            left.append({**rule, "apiGroups": [group], "resources": names})
     return left
 
 
-def _hit(resource: str, group: str, forbidden: frozenset[str]) -> bool:
+def _is_hit(resource: str, group: str, forbidden: frozenset[str]) -> bool:
     plain = resource.partition("/")[0]
     return bool({plain, f"{plain}.{group}"} & forbidden)
 
 
-def role(rules: list[dict[str, Any]]) -> dict[str, Any]:
+def allows(rules: Sequence[Rule], verb: str, group: str, resource: str) -> bool:
+    """Whether one of the rules grants this (`resource` with its subresource, as `pods/log`)."""
+    wanted = {"verbs": verb, "apiGroups": group, "resources": resource}
+    return any(
+        all({value, "*"} & set(rule.get(key, ())) for key, value in wanted.items())
+        for rule in rules
+    )
+
+
+def grants(rules: Iterable[Rule]) -> set[tuple[str, str, str]]:
+    """Every verb, group and resource that the rules name."""
+    return {
+        (verb, group, resource)
+        for rule in rules
+        for verb in rule["verbs"]
+        for group in rule.get("apiGroups", ())
+        for resource in rule.get("resources", ())
+    }
+
+
+def role(rules: Sequence[Rule]) -> dict[str, Any]:
     """The reader's ClusterRole."""
-    return _rbac("ClusterRole") | {"rules": rules}
+    return _rbac("ClusterRole") | {"rules": [dict(rule) for rule in rules]}
 
 
 def binding(user: str) -> dict[str, Any]:
