@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from tailhound.flow import Reading
 from tailhound.model.facts import Series
 from tailhound.requests.prometheus import matchers
-from tailhound_collectors.families import FRONTEND, Found
+from tailhound_collectors.discovery import Found
+from tailhound_collectors.families import FRONTEND
 from tailhound_collectors.reading import ONSET_WINDOW, WINDOW, history, side_by_side, usually
 
 NOISE_RATIO = 0.01

@@ -1,17 +1,11 @@
-"""Which series a server has: found by asking for them, never by a version.
+"""What each kind of server measures, by meaning.
 
 A family is one kind of server and the names of what it measures, by meaning. Several names of one
 meaning are spellings, newest first: a query asks for all of them and takes the first that exists.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-
-from tailhound.flow import Reading, together
-from tailhound.model import Missing
-from tailhound.requests import Query
-from tailhound.requests.prometheus import matchers, quoted
-from tailhound_collectors.reading import WINDOW, by
+from dataclasses import dataclass, field
 
 MICROSECOND = 1e-6
 MILLISECOND = 1e-3
@@ -55,7 +49,7 @@ class Family:
     """One kind of server. `stages` add up; `on_cpu` are the stages and kinds that the CPU does.
 
     `names` are further series by meaning. `paged_kv` says whether it holds a paged KV cache; None
-    where that depends on the model. `by_model` = one process serves several models.
+    where the series tell. `by_model` = one process serves several models.
     """
 
     engine: str
@@ -121,7 +115,7 @@ def vllm(prefix: str) -> Family:
             waiting="num_requests_waiting",
             waiting_by_reason="num_requests_waiting_by_reason",
             swapped="num_requests_swapped",
-            finished="request_success_total",
+            finished="request_success_total request_success",
             rejected="admission_rejections_total",
             steps="iteration_tokens_total_count",
             prompt="prompt_tokens_total",
@@ -130,7 +124,7 @@ def vllm(prefix: str) -> Family:
             computed_length="request_prefill_kv_computed_tokens",
             output_length="request_generation_tokens",
             kv_usage="kv_cache_usage_perc gpu_cache_usage_perc",
-            preempted="num_preemptions_total",
+            preempted="num_preemptions_total num_preemptions",
             pool="cache_config_info",
         ),
     )
@@ -242,71 +236,8 @@ HTTP = Family(
 )
 
 RAY_PREFIX = "ray_vllm_"
+TRITON_KV = "nv_trt_llm_kv_cache_block_metrics"
+"""What Triton counts where its backend holds a paged KV cache (TensorRT-LLM)."""
+
 FRONTEND = ("http_requests_total",)
 """What a server's HTTP frontend counts, whatever engine stands behind it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The family of a workload, its matchers, and the series that exist. `model` is the one that
-    is looked at where one process serves several.
-    """
-
-    family: Family
-    here: str
-    model: str = ""
-    exist: frozenset[str] = frozenset()
-
-
-def find(namespace: str, pods: tuple[str, ...], prefix: str = "") -> Reading[Found | None]:
-    """The first family of which a series exists for these pods; None when none does."""
-    families = (vllm(prefix or "vllm:"), vllm(RAY_PREFIX), SGLANG, TGI, TRITON, HTTP)
-    wanted = sorted({name for family in families for name in _telling(family)} | {*FRONTEND})
-    labels = matchers(f"__name__=~{quoted('|'.join(wanted))}", namespace=namespace, pod=pods)
-    reply = (yield from together([Query(promql=f"count by (__name__) ({labels})")]))[0]
-    exist = frozenset(name for (name,) in by(reply, "__name__"))
-    family = next((one for one in families if exist & _telling(one)), None)
-    if family is None:
-        return None
-    found = Found(family=family, here=matchers(namespace=namespace, pod=pods), exist=exist)
-    if not family.by_model:
-        return found
-    model = yield from _slowest_model(found.here)
-    if not model:
-        return found
-    here = matchers(namespace=namespace, pod=pods, model=model)
-    return replace(found, here=here, model=model)
-
-
-def _telling(family: Family) -> frozenset[str]:
-    """The series that tell a family from others."""
-    counts = {timing.count for timings in family.timings.values() for timing in timings}
-    return frozenset(counts | set(family.of("running")) | set(family.of("kv_usage")))
-
-
-USUAL_DAY = 86400.0
-
-
-def _slowest_model(here: str) -> Reading[str]:
-    """The model that takes most more time than a day ago, else most time.
-
-    An ensemble has no execution of its own: its time is that of its steps, so it is left out.
-    """
-    total = f"sum by (model) (rate(nv_inference_request_duration_us{here}[{WINDOW}]))"
-    count = f"sum by (model) (rate(nv_inference_request_success{here}[{WINDOW}]))"
-    own = f"sum by (model) (rate(nv_inference_compute_infer_duration_us{here}[{WINDOW}])) > 0"
-    asked = [
-        Query(promql=f"({total}) and ({own})"),
-        Query(promql=count),
-        Query(promql=f"({total}) / ({count})", ago=USUAL_DAY),
-    ]
-    replies = yield from together(asked)
-    if isinstance(replies[0], Missing):
-        return ""
-    now, counts, before = (by(reply, "model") for reply in replies)
-
-    def lost(model: tuple[str, ...]) -> tuple[float, float]:
-        usual = before[model] * counts.get(model, 0.0) if model in before else now[model]
-        return now[model] - usual, now[model]
-
-    return max(now, key=lost)[0]

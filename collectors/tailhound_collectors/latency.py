@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from tailhound.flow import Reading
 from tailhound.model.facts import fact
+from tailhound_collectors.discovery import Found, find
 from tailhound_collectors.errors import ErrorRow, aborted, error_rows
-from tailhound_collectors.families import Found, Part, find
+from tailhound_collectors.families import Part
 from tailhound_collectors.reading import ratio, side_by_side, usually
 from tailhound_collectors.symptoms import (
     Means,

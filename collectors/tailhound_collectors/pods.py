@@ -48,7 +48,7 @@ class ContainerCollector:
 
     def collect(self, params: PodParams) -> Reading[Container]:
         """One list, or one pod."""
-        pods = yield from _pods(params)
+        pods = yield from pods_of(params)
         specs = [
             (pod, container)
             for pod in pods
@@ -73,7 +73,8 @@ class ContainerCollector:
         )
 
 
-def _pods(params: PodParams) -> Reading[Sequence[KubeObject]]:
+def pods_of(params: PodParams) -> Reading[Sequence[KubeObject]]:
+    """The pods of the workload; none when nobody may list or get them."""
     if params.selector:
         reply = yield from read(
             ListObjects(

@@ -1,11 +1,11 @@
 """What collectors share: numbers out of replies, and the usual value of a query."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, TypeVar
 
 from tailhound.flow import Read, Reading, Together, together
-from tailhound.model import Missing
+from tailhound.model import Missing, Reason
 from tailhound.model.facts import Sample, Series
 from tailhound.requests import Query, RangeQuery, Ranges, Vector
 
@@ -53,10 +53,27 @@ def ratio(now: float | None, usual: float | None) -> float | None:
     return now / usual
 
 
+def summed(names: Iterable[str], here: str, by_labels: str = "", window: str = "") -> str:
+    """The sum of the first spelling that exists; with a window, of its rate."""
+    inner = f"rate({{}}{here}[{window}])" if window else f"{{}}{here}"
+    group = f"sum by ({by_labels})" if by_labels else "sum"
+    return " or ".join(f"{group} ({inner.format(name)})" for name in names)
+
+
 def middle(values: Iterable[float | None]) -> float | None:
     """The median of what is known; None when nothing is."""
     known = [value for value in values if value is not None]
     return median(known) if known else None
+
+
+NOT_ASKED = Missing(Reason.NOT_APPLICABLE, "this kind of server has no such series")
+
+
+def named(queries: Mapping[str, str]) -> Reading[dict[str, Vector | Missing]]:
+    """Ask several queries at once, by name; an empty query has no answer."""
+    asked = {name: promql for name, promql in queries.items() if promql}
+    replies = yield from together(Query(promql=promql) for promql in asked.values())
+    return {**dict.fromkeys(queries, NOT_ASKED), **dict(zip(asked, replies, strict=True))}
 
 
 def side_by_side(flows: Iterable[Reading[T]]) -> Reading[tuple[T, ...]]:
@@ -98,7 +115,11 @@ def _inner(request: Read[Any]) -> tuple[Read[Any], ...]:
 def usually(
     promql: str, usual: Sequence[float], pick: Callable[[Vector | Missing], float | None] = number
 ) -> Reading[tuple[float | None, float | None]]:
-    """A query's value now, and the median of its values at the usual moments."""
+    """A query's value now, and the median of its values at the usual moments; unknown without a
+    query.
+    """
+    if not promql:
+        return None, None
     replies = yield from together(
         [Query(promql=promql), *(Query(promql=promql, ago=ago) for ago in usual)]
     )
@@ -107,6 +128,8 @@ def usually(
 
 def history(promql: str, usual: Sequence[float]) -> Reading[tuple[Series | None, Series | None]]:
     """The last 45 minutes of a query, and its samples around the usual moments."""
+    if not promql:
+        return None, None
     asked = [
         RangeQuery(promql=promql, start_ago=HISTORY_SECONDS, step=STEP_SECONDS),
         *(
