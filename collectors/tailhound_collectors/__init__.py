@@ -6,7 +6,11 @@ from tailhound.flow import Collector
 from tailhound_collectors.apiserver import ApiserverCollector
 from tailhound_collectors.control_plane import EffectsCollector
 from tailhound_collectors.cpu import ContainerCpuCollector, NodeCpuCollector
+from tailhound_collectors.engine import EngineCollector
+from tailhound_collectors.engine_args import EngineArgsCollector
+from tailhound_collectors.kv_cache import KvCacheCollector
 from tailhound_collectors.latency import LatencyCollector
+from tailhound_collectors.lengths import LengthsCollector
 from tailhound_collectors.node_heartbeats import HeartbeatCollector
 from tailhound_collectors.pods import ContainerCollector
 
@@ -15,6 +19,10 @@ COLLECTORS: tuple[Collector[Any, Any], ...] = (
     NodeCpuCollector(),
     LatencyCollector(),
     ContainerCollector(),
+    EngineCollector(),
+    EngineArgsCollector(),
+    KvCacheCollector(),
+    LengthsCollector(),
     ApiserverCollector(),
     EffectsCollector(),
     HeartbeatCollector(),
