@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute
 
 from tailhound.app.composition import allow_list, collectors, compiled, transports
 from tailhound.app.counting import OVERSIZED, Counting, counting
+from tailhound.app.health import message_lines
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.asking import Place, Terms
 from tailhound.durable.blocking import Blocking
@@ -240,6 +241,7 @@ class Server:
             return Counts(
                 incidents=counted.incidents,
                 outbox_waiting=counted.waiting,
+                outbox_refused=counted.refused,
                 outbox_oldest_seconds=counted.oldest_seconds,
             )
 
@@ -252,6 +254,7 @@ class Server:
             metrics=self._metrics,
             counts=counts,
             oversized=oversized,
+            health=lambda: message_lines(durable.outbox.standings()),
         )
 
 

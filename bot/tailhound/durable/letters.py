@@ -14,7 +14,9 @@ import sqlalchemy as sa
 from tailhound.durable.asking import Place
 from tailhound.notifiers import Delivery, Later, Posted, Refusal
 from tailhound.store.records import read_whole
-from tailhound.store.tables import outbox
+from tailhound.store.tables import incident, outbox
+
+REVIVED_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +192,74 @@ def waiting(connection: sa.Connection, place: Place) -> Waiting:
         {"notifier": place.notifier, "place": place.place},
     ).one()
     return Waiting(int(count), soonest)
+
+
+def revive(connection: sa.Connection, place: Place, now: datetime, limit: int | None = None) -> int:
+    """Refused rows are pending again, the newest first; how many. What nobody has heard of for
+    REVIVED_SECONDS stays as it is: people would not know what to do with it."""
+    fresh = incident.c.changed_at > now.timestamp() - REVIVED_SECONDS
+    wanted = (
+        sa.select(outbox.c.id)
+        .join(incident, incident.c.id == outbox.c.incident_id)
+        .where(
+            outbox.c.notifier == place.notifier,
+            outbox.c.place == place.place,
+            outbox.c.state == "broken",
+            fresh,
+        )
+        .order_by(outbox.c.id.desc())
+        .limit(limit)
+    )
+    result = connection.execute(
+        sa.update(outbox)
+        .where(outbox.c.id.in_(wanted), outbox.c.state == "broken")
+        .values(state="pending", not_before=0.0)
+    )
+    return result.rowcount
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one place stands: rows that wait, those of them that failed before, those that were
+    refused and wait for a person, and what was said last.
+    """
+
+    place: Place
+    waiting: int
+    late: int
+    refused: int
+    why: str
+
+
+def standing(connection: sa.Connection) -> tuple[Standing, ...]:
+    """How all places stand, in order of their names."""
+    waits = outbox.c.state.in_(("pending", "sending"))
+    failed = outbox.c.error != ""
+    rows = connection.execute(
+        sa.select(
+            outbox.c.notifier,
+            outbox.c.place,
+            _count_if(waits),
+            _count_if(sa.and_(waits, failed)),
+            _count_if(outbox.c.state == "broken"),
+            sa.func.max(sa.case((failed, outbox.c.id))),
+        )
+        .group_by(outbox.c.notifier, outbox.c.place)
+        .order_by(outbox.c.notifier, outbox.c.place)
+    ).all()
+    last = [row[5] for row in rows if row[5] is not None]
+    said = connection.execute(
+        sa.select(outbox.c.id, outbox.c.error).where(outbox.c.id.in_(last))
+    ).all()
+    errors = {row.id: row.error for row in said}
+    return tuple(
+        Standing(Place(row[0], row[1]), row[2], row[3], row[4], errors.get(row[5], ""))
+        for row in rows
+    )
+
+
+def _count_if(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
 
 
 def broken(connection: sa.Connection) -> tuple[tuple[Place, str, int], ...]:

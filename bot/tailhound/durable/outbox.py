@@ -14,7 +14,7 @@ from tailhound.durable import letters
 from tailhound.durable.asking import Place
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
-from tailhound.durable.letters import Letter
+from tailhound.durable.letters import Letter, Standing
 from tailhound.errors import StoreUnavailable
 from tailhound.notifiers import Later, Notifier, Posted, Refusal
 from tailhound.store.database import Database
@@ -28,6 +28,9 @@ IDLE_SECONDS = 5.0
 STORE_SECONDS = 1.0
 STOP_SECONDS = 1.5
 LONGEST_PAUSE = 300.0
+PROBE_SECONDS = 300.0
+"""How often a place that refused everything is tried again with one message."""
+
 ATTEMPTS_AT_MOST = 8
 """Of one message that a notifier fails on by itself, not for an answer of its service."""
 
@@ -70,6 +73,7 @@ class Outbox:
         self._wakers = {place: asyncio.Event() for place in self._places}
         self._tasks: list[asyncio.Task[None]] = []
         self._backlog: dict[Place, int] = {}
+        self._probe_at = dict.fromkeys(self._places, 0.0)  # places that refuse, or may still do so
         self._stopping = asyncio.Event()
 
     async def start(self) -> None:
@@ -102,6 +106,11 @@ class Outbox:
         """What was refused for good and waits for a person."""
         return await self._blocking.run(self._troubles)
 
+    def standings(self) -> tuple[Standing, ...]:
+        """How each place stands; blocks, so not on a loop."""
+        with self._database.reading() as connection:
+            return letters.standing(connection)
+
     def backlog(self) -> Mapping[Place, int]:
         """How many messages wait, by place, as last seen."""
         return dict(self._backlog)
@@ -129,6 +138,7 @@ class Outbox:
         result, pause = await self._deliver(place, letter)
         self._boot.hook("after_send")
         await self._settle(letter, result)
+        await self._mended(place, result)
         self._boot.hook("after_record")
         if pause:
             await _until(self._stopping, pause)
@@ -149,7 +159,7 @@ class Outbox:
         except Exception as error:  # noqa: BLE001 (a notifier's bug becomes a result on record)
             why = f"{notifier.name} failed: {type(error).__name__}: {error}"
             if attempt >= ATTEMPTS_AT_MOST:
-                return Refusal(why), 0.0
+                return Refusal(why, only_this=True), 0.0
             return Later(backoff(attempt), why, unsure=True), 0.0
         pause = result.seconds if isinstance(result, Later) and not result.only_this else 0.0
         return result, min(max(pause, 0.0), LONGEST_PAUSE)
@@ -162,11 +172,27 @@ class Outbox:
             except StoreUnavailable:
                 await asyncio.sleep(STORE_SECONDS)
 
+    async def _mended(self, place: Place, result: Posted | Later | Refusal) -> None:
+        """Notice that a place refuses, and when it does so no more: then all goes out."""
+        if isinstance(result, Refusal) and not result.only_this:
+            self._probe_at[place] = self._boot.clock().timestamp() + PROBE_SECONDS
+        elif isinstance(result, Posted) and place in self._probe_at:
+            await self._blocking.run(self._revive, place, None)
+            del self._probe_at[place]
+
+    async def _probed(self, place: Place) -> bool:
+        """Whether one of the refused messages is now to be tried again."""
+        now = self._boot.clock().timestamp()
+        if self._probe_at.get(place, now + 1) > now:
+            return False
+        self._probe_at[place] = now + PROBE_SECONDS
+        return await self._blocking.run(self._revive, place, 1) > 0
+
     async def _pause(self, place: Place) -> float:
         found = await self._blocking.run(self._waiting, place)
         self._backlog[place] = found.count
         if not found.count or found.soonest is None:
-            return IDLE_SECONDS
+            return 0.0 if await self._probed(place) else IDLE_SECONDS
         ahead = found.soonest - self._boot.clock().timestamp()
         return min(max(ahead, 0.01), IDLE_SECONDS)
 
@@ -192,6 +218,10 @@ class Outbox:
     def _waiting(self, place: Place) -> letters.Waiting:
         with self._database.reading() as connection:
             return letters.waiting(connection, place)
+
+    def _revive(self, place: Place, limit: int | None) -> int:
+        with self._database.writing() as connection:
+            return letters.revive(connection, place, self._boot.clock(), limit)
 
     def _take_over(self) -> None:
         with self._database.writing() as connection:

@@ -57,9 +57,13 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Never like this (channel archived, token revoked): `why` names what a person must do."""
+    """Never like this (channel archived, token revoked): `why` names what a person must do.
+
+    `only_this` is true when other messages of the same place may still get through.
+    """
 
     why: str
+    only_this: bool = False
 
 
 class Notifier(Protocol):

@@ -117,7 +117,8 @@ class SlackNotifier:
             return Refusal(
                 f"two posts about incident {delivery.incident.id} to {delivery.place} were sent "
                 "and never answered: look whether one stands there; with the scope "
-                "channels:history tailhound looks by itself"
+                "channels:history tailhound looks by itself",
+                only_this=True,
             )
         alive = await self._calls.ask(lambda web: web.auth_test())
         if isinstance(alive, Lost):

@@ -12,10 +12,13 @@ from tailhound.store.tables import incident, outbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """Incidents by state; messages that wait, and for how many seconds the oldest of them does."""
+    """Incidents by state; messages that wait, for how many seconds the oldest of them does, and
+    those that were refused and wait for a person.
+    """
 
     incidents: dict[State, int]
     waiting: int
+    refused: int
     oldest_seconds: float
 
 
@@ -27,8 +30,12 @@ def count(database: Database, now: datetime) -> Counted:
         .select_from(outbox.join(incident, incident.c.id == outbox.c.incident_id))
         .where(outbox.c.wanted_revision > outbox.c.sent_revision, outbox.c.state != "broken")
     )
+    refused = sa.select(sa.func.count()).where(outbox.c.state == "broken")
     with database.reading() as connection:
         states = {State(name): int(number) for name, number in connection.execute(by_state)}
         number, since = connection.execute(waiting).one()
+        broken = connection.execute(refused).scalar_one()
     oldest = max(0.0, now.timestamp() - since) if since is not None else 0.0
-    return Counted(incidents=states, waiting=int(number), oldest_seconds=oldest)
+    return Counted(
+        incidents=states, waiting=int(number), refused=int(broken), oldest_seconds=oldest
+    )

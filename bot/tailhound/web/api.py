@@ -86,7 +86,12 @@ class Api:
         metrics = self._parts.metrics
         try:
             counts = await self._pool.run(ask)
-            metrics.queued(counts.incidents, counts.outbox_waiting, counts.outbox_oldest_seconds)
+            metrics.queued(
+                counts.incidents,
+                counts.outbox_waiting,
+                counts.outbox_oldest_seconds,
+                counts.outbox_refused,
+            )
         except StoreUnavailable:
             metrics.unanswered()
 

@@ -58,8 +58,11 @@ class Metrics:
         self._oldest = self._gauge(
             "outbox_oldest_seconds", "Age of the message that waits longest."
         )
+        self._refusals = self._gauge(
+            "outbox_refused", "Messages that were refused and wait for a person."
+        )
         self._store = self._gauge("store_up", "1 when the database answered the last question.")
-        for gauge in (self._waiting, self._oldest, self._store):
+        for gauge in (*self._outbox, self._store):
             gauge.set(math.nan)  # nobody has asked yet
 
     def accepted(self, *, new: int, repeats: int, ignored: int, seconds: float) -> None:
@@ -93,19 +96,26 @@ class Metrics:
         """The first message of an incident stands, so long after its alert came in."""
         self._first_post.observe(seconds)
 
-    def queued(self, incidents: Mapping[State, int], waiting: int, oldest_seconds: float) -> None:
+    @property
+    def _outbox(self) -> tuple[Gauge, ...]:
+        return self._waiting, self._oldest, self._refusals
+
+    def queued(
+        self, incidents: Mapping[State, int], waiting: int, oldest_seconds: float, refused: int
+    ) -> None:
         """The database answered: this is how much there is."""
         self._store.set(1)
         for state in State:
             self._incidents.labels(state.value).set(incidents.get(state, 0))
         self._waiting.set(waiting)
         self._oldest.set(oldest_seconds)
+        self._refusals.set(refused)
 
     def unanswered(self) -> None:
         """The database did not answer: old gauges are dropped, not repeated as if they were new."""
         self._store.set(0)
         self._incidents.clear()
-        for gauge in (self._waiting, self._oldest):
+        for gauge in self._outbox:
             gauge.set(math.nan)
 
     def text(self) -> bytes:

@@ -83,6 +83,7 @@ class Counts:
 
     incidents: Mapping[State, int] = field(default_factory=dict)
     outbox_waiting: int = 0
+    outbox_refused: int = 0
     outbox_oldest_seconds: float = 0.0
 
 

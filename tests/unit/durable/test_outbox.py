@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from tailhound.durable import letters
 from tailhound.durable.asking import Place, noted, show
 from tailhound.durable.boot import Boot
-from tailhound.durable.outbox import ATTEMPTS_AT_MOST, Outbox, backoff
+from tailhound.durable.outbox import ATTEMPTS_AT_MOST, PROBE_SECONDS, Outbox, backoff
 from tailhound.model import State
 from tailhound.notifiers import Later
 from tailhound.store import records
@@ -206,6 +207,7 @@ def test_an_incident_that_cant_be_read_does_not_stop_the_others(tmp_path: Path) 
         async with post(tmp_path) as at:
             second = await _accept(at, "b")
             await at.settled(second)
+            await at.settled(first)
             assert at.row(first).state == "broken"
             (trouble,) = await at.sender.troubles()
             assert f"incident {first} can't be read" in trouble.why
@@ -247,6 +249,57 @@ def test_first_posts_that_were_cut_off_are_counted_over_several_lives(tmp_path: 
             await kit.until(lambda: at.chat.messages)
             ((delivery,),) = at.chat.messages.values()
             assert delivery.lost_posts == 2
+
+    kit.run(scene())
+
+
+def test_when_a_place_takes_messages_again_the_refused_ones_go_out_too(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with post(tmp_path, "refuse", "refuse", boot=Boot(clock=kit.Clock())) as at:
+            refused = [await _accept(at, "a"), await _accept(at, "b")]
+            for id in refused:
+                await at.settled(id)
+            (standing,) = at.sender.standings()
+            assert (standing.waiting, standing.late, standing.refused) == (0, 0, 2)
+            assert "archived" in standing.why
+            later = await _accept(at, "c")
+            await kit.until(lambda: all(at.row(id).state == "sent" for id in (*refused, later)))
+            assert [len(at.chat.posts(id)) for id in (*refused, later)] == [1, 1, 1]
+            (standing,) = at.sender.standings()
+            assert (standing.waiting, standing.refused, standing.why) == (0, 0, "")
+
+    kit.run(scene())
+
+
+def test_a_refused_message_is_tried_again_by_itself_after_a_while_and_in_the_next_life(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        async with post(tmp_path, "refuse") as at:
+            id = await _accept(at)
+            await at.settled(id)
+        clock = kit.Clock()
+        async with post(tmp_path, "refuse", boot=Boot(clock=clock)) as at:
+            await kit.until(lambda: not at.chat.answers)
+            await at.settled(id)
+            at.sender.wake()
+            assert at.row(id).state == "broken"
+            clock.now += timedelta(seconds=PROBE_SECONDS + 1)
+            at.sender.wake()
+            await kit.until(lambda: at.row(id).state == "sent")
+
+    kit.run(scene())
+
+
+def test_what_is_refused_for_days_is_not_posted_any_more(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            much_later = desk.clock.now + timedelta(days=2)
+            with desk.database.writing() as connection:
+                connection.execute(sa.update(table).values(state="broken"))
+                assert letters.revive(connection, CHANNEL, much_later) == 0
+                assert letters.revive(connection, CHANNEL, desk.clock.now) == 1
 
     kit.run(scene())
 

@@ -1,0 +1,110 @@
+"""Slack's bad days: nothing is lost, nothing is shown twice, and one can see what is wrong."""
+
+from pathlib import Path
+
+from tests.faults.server import CHANNEL, WITH_HISTORY, Bot, alert, body, until, with_slack
+from tests.lab.process import free_port
+from tests.standins.slack import SlackStandin
+
+
+def send(bot: Bot, workload: str) -> str:
+    """Post one alert; the id of its incident."""
+    answer = bot.post(body(alert(deployment=workload)))
+    assert answer.status == 200
+    (id,) = answer.json["incidents"]
+    return str(id)
+
+
+def messages_of(slack: SlackStandin, id: str) -> list[str]:
+    """What the messages of an incident say now."""
+    return [
+        str(message["text"])
+        for message in slack.messages(CHANNEL)
+        if message["metadata"]["event_payload"]["incident"] == id
+    ]
+
+
+def shows_the_verdict(slack: SlackStandin, id: str) -> bool:
+    """Whether there is a message, and none that still says "Investigating"."""
+    found = messages_of(slack, id)
+    return bool(found) and not any(text.startswith("Investigating") for text in found)
+
+
+def posted(slack: SlackStandin, id: str) -> int:
+    """How many messages were ever posted for an incident."""
+    return sum(
+        call.method == "chat.postMessage"
+        and call.answer["message"]["metadata"]["event_payload"]["incident"] == id
+        for call in slack.done
+    )
+
+
+def until_settled(bot: Bot, slack: SlackStandin, ids: list[str], seconds: float = 30) -> None:
+    """Until every incident shows its verdict in one message, and nothing waits to be sent."""
+    for id in ids:
+        until(lambda: shows_the_verdict(slack, id), f"the verdict of {id}", seconds, bot.said)  # noqa: B023
+    until(lambda: bot.metric("tailhound_outbox_waiting") == 0, "an empty outbox", seconds)
+    assert [posted(slack, id) for id in ids] == [1] * len(ids)
+
+
+def test_a_rate_limit_on_every_second_call_delays_and_loses_nothing(tmp_path: Path) -> None:
+    with SlackStandin(scopes=WITH_HISTORY) as slack:
+        slack.add_channel(CHANNEL)
+        slack.faults.every_second_call = True
+        with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:
+            bot.start()
+            ids = [send(bot, f"w{number}") for number in range(3)]
+            until_settled(bot, slack, ids)
+            assert set(slack.refused) == {"ratelimited"}
+
+
+def test_what_slack_missed_while_it_was_down_is_posted_when_it_is_back(tmp_path: Path) -> None:
+    port = free_port()
+    slack = SlackStandin(port=port, scopes=WITH_HISTORY)
+    slack.add_channel(CHANNEL)
+    with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:
+        id = send(bot.start(), "w")
+        bot.diagnosed(id)
+        until(lambda: b"does not take messages now" in bot.get("/health").body, "a line of health")
+        page = bot.get("/health").body.decode()
+        assert f"Slack {CHANNEL}" in page
+        assert "ConnectionRefusedError" in page
+        assert bot.metric("tailhound_outbox_waiting") == 1
+        assert bot.get("/readyz").status == 200
+        with slack:
+            until_settled(bot, slack, [id])
+            until(lambda: b"takes messages" in bot.get("/health").body, "a good line of health")
+
+
+def test_what_slack_refused_is_told_and_posted_once_it_is_mended(tmp_path: Path) -> None:
+    with SlackStandin(scopes=WITH_HISTORY) as slack:
+        slack.add_channel(CHANNEL)
+        slack.faults.errors = ["token_revoked"] * 100
+        with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:
+            ids = [send(bot.start(), "w1"), send(bot, "w2")]
+            for id in ids:
+                bot.diagnosed(id)
+            until(lambda: bot.metric("tailhound_outbox_refused") == 2, "two refusals", 20, bot.said)
+            page = bot.get("/health").body.decode()
+            assert "refuses" in page
+            assert "token_revoked" in page
+            assert "Fix:" in page
+            assert slack.posts() == 0
+            slack.faults.errors = []
+            bot.kill()
+            bot.start()
+            until_settled(bot, slack, ids)
+            assert bot.metric("tailhound_outbox_refused") == 0
+
+
+def test_the_next_message_that_gets_through_brings_the_refused_ones_along(tmp_path: Path) -> None:
+    with SlackStandin(scopes=WITH_HISTORY) as slack:
+        slack.add_channel(CHANNEL)
+        slack.core.channels[CHANNEL].is_archived = True
+        with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:
+            first = send(bot.start(), "w1")
+            bot.diagnosed(first)
+            until(lambda: bot.metric("tailhound_outbox_refused") == 1, "a refusal", 20, bot.said)
+            slack.core.channels[CHANNEL].is_archived = False
+            second = send(bot, "w2")
+            until_settled(bot, slack, [first, second])
