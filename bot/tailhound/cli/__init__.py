@@ -22,6 +22,7 @@ _MODULES = {
     "check": "check",
     "test": "check",
     "incidents": "incidents",
+    "parse": "parse",
 }
 
 
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     _config(incidents)
     incidents.add_argument("--format", choices=("text", "json", "md"), default="text")
     incidents.add_argument("--limit", type=int, default=20)
+    _add_parse(commands)
     commands.add_parser("version", help="print the version")
     return parser
 
@@ -105,6 +107,15 @@ def _add_runbooks(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         _config(command)
     check.add_argument("--format", choices=("text", "json", "github"), default="text")
     check.add_argument("--mutate", action="store_true", help="also: is each threshold tested?")
+
+
+def _add_parse(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parse = commands.add_parser("parse", help="turn a host tool's saved output into facts")
+    parse.add_argument("tool", nargs="?", metavar="TOOL", help="such as nvme-smart-log")
+    parse.add_argument("file", nargs="?", type=Path, metavar="FILE", help="else standard input")
+    parse.add_argument("--exit-code", type=int, default=0, metavar="N", help="how the tool ended")
+    parse.add_argument("--stderr", type=Path, metavar="FILE", help="what it wrote to stderr")
+    parse.add_argument("--list", action="store_true", help="all tools, their commands and facts")
 
 
 def _config(command: argparse.ArgumentParser) -> None:

@@ -1,0 +1,306 @@
+"""What to look for in the kernel log. Each pattern stands under a line that it matches.
+
+The source file named is Linux's unless it says otherwise. `kind` is the event's stable name; named
+groups become the event's facts.
+"""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One kind of line. `hint` is a piece of text without which the pattern can't match.
+
+    `actionable` is False for lines that look like faults and are none.
+    """
+
+    kind: str
+    hint: str
+    regex: re.Pattern[str]
+    actionable: bool = True
+
+
+def _pattern(kind: str, hint: str, regex: str, *, actionable: bool = True) -> Pattern:
+    return Pattern(kind, hint, re.compile(regex), actionable)
+
+
+_NVME = r"nvme (?P<device>nvme\d{1,5}): "
+_IO = r"I/O (?:tag )?(?P<tag>\d{1,6}) .{0,60}?QID (?P<queue>\d{1,5}) timeout, "
+_BDF = r"(?P<bus_id>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?)"
+
+NVME = (
+    # nvme nvme0: I/O 897 QID 2 timeout, completion polled
+    #   drivers/nvme/host/pci.c, nvme_timeout(): a lost interrupt; the drive had answered
+    _pattern("nvme_timeout_polled", "completion polled", _NVME + _IO + "completion polled"),
+    # nvme nvme1: I/O 775 QID 2 timeout, aborting
+    # nvme nvme4: I/O tag 22 (1016) opcode 0x2 (Read) QID 3 timeout, aborting req_op:READ(0) ...
+    #   drivers/nvme/host/pci.c, nvme_timeout()
+    _pattern("nvme_timeout_abort", "timeout, aborting", _NVME + _IO + "aborting"),
+    # nvme nvme1: I/O 8 QID 0 timeout, reset controller
+    # nvme nvme1: I/O 12 QID 0 timeout, disable controller
+    #   drivers/nvme/host/pci.c, nvme_timeout()
+    _pattern("nvme_timeout_reset", "controller", _NVME + _IO + "(?:reset|disable) controller"),
+    # nvme nvme1: Abort status: 0x6
+    #   drivers/nvme/host/pci.c, abort_endio()
+    _pattern(
+        "nvme_abort_status", "Abort status", _NVME + r"Abort status: (?P<status>0x[0-9a-f]{1,4})"
+    ),
+    # nvme nvme0: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0x10
+    #   drivers/nvme/host/pci.c, nvme_warn_reset()
+    _pattern(
+        "nvme_controller_down",
+        "controller is down",
+        _NVME + r"controller is down; will reset: CSTS=(?P<status>0x[0-9a-f]{1,8})",
+    ),
+    # nvme nvme0: Device not ready; aborting reset, CSTS=0x1
+    #   drivers/nvme/host/core.c, nvme_wait_ready()
+    _pattern(
+        "nvme_not_ready",
+        "Device not ready",
+        _NVME + r"Device not ready; aborting \w{1,20}(?:, CSTS=(?P<status>0x[0-9a-f]{1,8}))?",
+    ),
+    # nvme nvme0: Removing after probe failure status: -19
+    # nvme nvme0: Disabling device after reset failure: -19
+    #   drivers/nvme/host/pci.c, nvme_remove_dead_ctrl(), nvme_reset_work()
+    _pattern(
+        "nvme_removed",
+        "failure",
+        _NVME + r"(?:Removing after probe|Disabling device after reset) failure",
+    ),
+    # nvme0n1: I/O Cmd(0x2) @ LBA 2048, 1 blocks, I/O Error (sct 0x2 / sc 0x81)
+    # nvme0n1: Read(0x2) @ LBA 1024, 8 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR
+    #   drivers/nvme/host/core.c, nvme_log_error()
+    _pattern(
+        "nvme_io_error",
+        "@ LBA",
+        r"^(?P<device>nvme\d{1,5}(?:c\d{1,5})?n\d{1,5}): [\w /-]{1,40}\(0x[0-9a-f]{1,2}\) @ LBA"
+        r" (?P<lba>\d{1,20}), \d{1,10} blocks, .{1,80}? \(sct (?P<status>0x[0-9a-f] / sc"
+        r" 0x[0-9a-f]{1,2})\)",
+    ),
+    # critical medium error, dev nvme0n1, sector 2048 op 0x0:(READ) flags 0x800 phys_seg 1
+    # blk_update_request: I/O error, dev sda, sector 1234 op 0x0:(READ)
+    #   block/blk-mq.c, blk_print_req_error()
+    _pattern(
+        "medium_error",
+        "critical medium error",
+        r"critical medium error, dev (?P<device>\w{1,32}), sector (?P<lba>\d{1,20})",
+    ),
+    _pattern(
+        "block_io_error",
+        "I/O error, dev",
+        r"I/O error, dev (?P<device>\w{1,32}), sector (?P<lba>\d{1,20})",
+    ),
+)
+FABRICS = (
+    # nvme nvme0: queue 0: timeout request 0x1 type 4
+    #   drivers/nvme/host/tcp.c, nvme_tcp_timeout()
+    _pattern(
+        "nvmf_timeout",
+        "timeout request",
+        _NVME + r"queue (?P<queue>\d{1,5}): timeout request (?P<status>0x[0-9a-f]{1,8})",
+    ),
+    # nvme nvme0: starting error recovery
+    #   drivers/nvme/host/tcp.c, nvme_tcp_error_recovery(); also rdma.c
+    _pattern("nvmf_error_recovery", "starting error recovery", _NVME + "starting error recovery"),
+    # nvme nvme0: failed nvme_keep_alive_end_io error=10
+    #   drivers/nvme/host/core.c, nvme_keep_alive_end_io()
+    _pattern(
+        "nvmf_keepalive_failed",
+        "nvme_keep_alive_end_io",
+        _NVME + r"failed nvme_keep_alive_end_io error=(?P<error>-?\d{1,6})",
+    ),
+    # block nvme0n1: no usable path - requeuing I/O
+    # block nvme0n1: no available path - failing I/O
+    #   drivers/nvme/host/multipath.c, nvme_ns_head_submit_bio()
+    _pattern(
+        "nvmf_no_path",
+        "path - ",
+        r"block (?P<device>nvme\d{1,5}n\d{1,5}): no (?:usable|available) path - "
+        r"(?:requeuing|failing) I/O",
+    ),
+    # nvme nvme0: Reconnecting in 10 seconds...
+    #   drivers/nvme/host/tcp.c, nvme_tcp_reconnect_or_remove(); also rdma.c, fc.c
+    _pattern(
+        "nvmf_reconnecting",
+        "Reconnecting in",
+        _NVME + r"Reconnecting in (?P<seconds>\d{1,6}) seconds",
+    ),
+    # nvme nvme0: failed to connect socket: -110
+    #   drivers/nvme/host/tcp.c, nvme_tcp_alloc_queue()
+    _pattern(
+        "nvmf_connect_failed",
+        "failed to connect",
+        _NVME + r"failed to connect (?:socket|queue: \d{1,5} ret=)[: ]*(?P<error>-?\d{1,6})",
+    ),
+    # nvme nvme0: creating 63 I/O queues.
+    #   drivers/nvme/host/tcp.c, nvme_tcp_alloc_io_queues(); also rdma.c
+    _pattern(
+        "nvmf_queues",
+        "I/O queues",
+        _NVME + r"creating (?P<queues>\d{1,6}) I/O queues",
+        actionable=False,
+    ),
+)
+PCI = (
+    # pcieport 0000:00:1d.0: AER: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Rec...
+    # nvme 0000:03:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction L...
+    #   drivers/pci/pcie/aer.c, aer_print_error()
+    _pattern(
+        "aer",
+        "PCIe Bus Error",
+        rf"(?P<driver>[\w-]{{1,32}}) {_BDF}: (?:AER: )?PCIe Bus Error: "
+        r"severity=(?P<severity>[\w -]{1,24}(?:\([\w -]{1,20}\))?), type=(?P<layer>[\w ]{1,40}),",
+    ),
+    # pcieport 0000:00:1d.0: AER: device [8086:a330] error status/mask=00000001/00002000
+    #   drivers/pci/pcie/aer.c, aer_print_error()
+    _pattern(
+        "aer_status",
+        "error status/mask",
+        rf"[\w-]{{1,32}} {_BDF}: (?:AER: )?\s{{0,4}}device \[[0-9a-f:]{{9}}\] error "
+        r"status/mask=(?P<status>[0-9a-f]{8})/",
+    ),
+    # pcieport 0000:00:1d.0: AER: [ 0] RxErr
+    #   drivers/pci/pcie/aer.c, __aer_print_error()
+    _pattern(
+        "aer_bit",
+        "] ",
+        rf"[\w-]{{1,32}} {_BDF}: (?:AER: )?\s{{0,4}}\[ ?\d{{1,2}}\] (?P<name>[A-Za-z]{{2,20}})",
+    ),
+    # pcieport 0000:00:1d.0: AER: Multiple Corrected error received: 0000:03:00.0
+    # pcieport 0000:00:1c.4: AER: Corrected error message received from 0000:02:00.0
+    #   drivers/pci/pcie/aer.c, aer_print_port_info()
+    _pattern(
+        "aer_received",
+        "received",
+        rf"[\w-]{{1,32}} {_BDF}: AER: (?P<multiple>Multiple )?(?:Corrected|Uncorrect\w{{1,6}}"
+        r"(?: \([\w-]{1,12}\))?) error (?:message )?received(?: from|:) "
+        r"(?P<source>[0-9a-f:.]{7,16})",
+    ),
+    # pci 0000:01:00.0: 31.504 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x4 link at
+    #   0000:00:00.0 (capable of 63.012 Gb/s with 16.0 GT/s PCIe x4 link)
+    #   drivers/pci/pci.c, __pcie_print_link_status()
+    _pattern(
+        "pcie_bandwidth",
+        "available PCIe bandwidth",
+        rf"(?P<driver>[\w-]{{1,32}}) {_BDF}: (?P<available>\d{{1,5}}\.\d{{3}}) Gb/s available PCIe"
+        r" bandwidth, limited by (?P<speed>[\d.]{1,5}) GT/s PCIe x(?P<width>\d{1,2}) link at"
+        r" (?P<source>[0-9a-f:.]{7,16}) \(capable of (?P<capable>\d{1,5}\.\d{3}) Gb/s with"
+        r" (?P<capable_speed>[\d.]{1,5}) GT/s PCIe x(?P<capable_width>\d{1,2}) link\)",
+    ),
+)
+NETWORK = (
+    # mlx5_core 0000:05:00.0: mlx5_cmd_out_err:835:(pid 18360): ACCESS_REG(0x805) op_mod(0x1)
+    #   failed, status bad operation(0x2), syndrome (0x9a6171), err(-22)
+    #   drivers/net/ethernet/mellanox/mlx5/core/cmd.c, cmd_status_print()
+    #   Reading counters of a function that the fabric manager owns does this; it is no fault.
+    _pattern(
+        "mlx5_access_reg_failed",
+        "ACCESS_REG",
+        rf"(?P<driver>mlx5_core) {_BDF}: mlx5_cmd_(?:out_err|check):\d{{1,6}}:\(pid"
+        r" (?P<pid>\d{1,10})\): ACCESS_REG\(0x805\) .{1,40} failed,"
+        r" status (?P<status>[\w ]{1,40})\(",
+        actionable=False,
+    ),
+    _pattern(
+        "mlx5_command_failed",
+        "mlx5_cmd_",
+        rf"(?P<driver>mlx5_core) {_BDF}: mlx5_cmd_(?:out_err|check):\d{{1,6}}:\(pid"
+        r" (?P<pid>\d{1,10})\): (?P<name>[A-Z0-9_]{1,60})\(0x[0-9a-f]{1,4}\) .{1,40} failed,"
+        r" status (?P<status>[\w ]{1,40})\(",
+    ),
+    # mlx5_core 0000:65:00.0 ens5f0np0: Link down
+    #   drivers/net/ethernet/mellanox/mlx5/core/en_main.c, mlx5e_update_carrier()
+    _pattern(
+        "link_down",
+        "Link down",
+        rf"(?P<driver>mlx5_core) {_BDF} (?P<device>[\w.@-]{{1,20}}): Link down",
+    ),
+    _pattern(
+        "link_up",
+        "Link up",
+        rf"(?P<driver>mlx5_core) {_BDF} (?P<device>[\w.@-]{{1,20}}): Link up",
+        actionable=False,
+    ),
+    # mlx5_core 0000:65:00.0: Port module event[error]: module 0, Cable error, High Temperature
+    #   drivers/net/ethernet/mellanox/mlx5/core/events.c, port_module()
+    _pattern(
+        "mlx5_module_error",
+        "Port module event[error]",
+        rf"(?P<driver>mlx5_core) {_BDF}: Port module event\[error\]: module \d{{1,4}}, Cable error,"
+        r" (?P<name>[\w /]{1,60})",
+    ),
+    # mlx5_core 0000:65:00.0: poll_health:800:(pid 0): device's health compromised - reached mi...
+    #   drivers/net/ethernet/mellanox/mlx5/core/health.c, poll_health()
+    _pattern(
+        "mlx5_health",
+        "health compromised",
+        rf"(?P<driver>mlx5_core) {_BDF}: .{{1,60}}device's health compromised",
+    ),
+    # NETDEV WATCHDOG: ens5 (mlx5_core): transmit queue 3 timed out
+    #   net/sched/sch_generic.c, dev_watchdog()
+    _pattern(
+        "transmit_timeout",
+        "NETDEV WATCHDOG",
+        r"NETDEV WATCHDOG: (?P<device>[\w.@-]{1,20}) \((?P<driver>[\w-]{1,32})\): (?:transmit queue"
+        r" (?P<queue>\d{1,5}) timed out|.{1,40} transmit queue)",
+    ),
+    # nf_conntrack: nf_conntrack: table full, dropping packet
+    #   net/netfilter/nf_conntrack_core.c, __nf_conntrack_alloc()
+    _pattern("conntrack_full", "table full, dropping packet", r"nf_conntrack: table full"),
+)
+GPU = (
+    # NVRM: Xid (PCI:0000:9b:00): 119, pid=2024380, name=nvidia-smi, Timeout after 6s of waiting for
+    #   RPC response from GPU4 GSP! Expected function 103 (GSP_RM_ALLOC) (0x2081 0x4).
+    # NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, Graphics SM Warp Exce...
+    #   NVIDIA/open-gpu-kernel-modules: src/nvidia/src/kernel/diagnostics/nvlog_printf.c, nvErrorLog
+    _pattern(
+        "xid",
+        "Xid",
+        rf"NVRM: Xid \((?:PCI:)?{_BDF}\): (?P<xid>\d{{1,4}})(?:, pid='?(?P<pid>[^,']{{1,20}})'?"
+        r"(?:, name=(?P<process>[^,]{1,64}))?)?, (?P<text>.{0,400})$",
+    ),
+    # NVRM: GPU 0000:09:00.0: GPU has fallen off the bus.
+    # NVRM: GPU at PCI:0000:09:00: GPU has fallen off the bus.
+    # NVRM: The NVIDIA GPU 0000:c9:00.0
+    # NVRM: (PCI ID: 10de:2330) installed in this system has
+    # NVRM: fallen off the bus and is not responding to commands.
+    #   NVIDIA/open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c
+    _pattern("gpu_fell_off_bus", "fallen off the bus", r"NVRM: .{0,120}fallen off the bus"),
+)
+CPU = (
+    # CPU3: Package temperature above threshold, cpu clock throttled (total events = 1234)
+    # mce: CPU3: Core temperature above threshold, cpu clock throttled (total events = 1)
+    #   drivers/thermal/intel/therm_throt.c, therm_throt_process()
+    _pattern(
+        "cpu_thermal_throttle",
+        "cpu clock throttled",
+        r"CPU(?P<cpu>\d{1,5}): (?:Package|Core) temperature(?:/speed)? (?:is )?above threshold",
+    ),
+    # INFO: task vllm:12345 blocked for more than 120 seconds.
+    #   kernel/hung_task.c, check_hung_task()
+    _pattern(
+        "hung_task",
+        "blocked for more than",
+        r"INFO: task (?P<process>.{1,32}?):(?P<pid>\d{1,10}) blocked for more than"
+        r" (?P<seconds>\d{1,6}) seconds",
+    ),
+    # watchdog: BUG: soft lockup - CPU#7 stuck for 22s! [python3:4242]
+    #   kernel/watchdog.c, watchdog_timer_fn()
+    _pattern(
+        "soft_lockup",
+        "soft lockup",
+        r"BUG: soft lockup - CPU#(?P<cpu>\d{1,5}) stuck for (?P<seconds>\d{1,6})s!",
+    ),
+    # Out of memory: Killed process 4242 (python3) total-vm:...
+    # Memory cgroup out of memory: Killed process 4242 (python3) total-vm:...
+    #   mm/oom_kill.c, __oom_kill_process()
+    _pattern(
+        "oom_kill",
+        "Killed process",
+        r"(?P<text>Out of memory|Memory cgroup out of memory): Killed process (?P<pid>\d{1,10})"
+        r" \((?P<process>[^)]{1,32})\)",
+    ),
+)
+PATTERNS = (*NVME, *FABRICS, *PCI, *NETWORK, *GPU, *CPU)
+"""In this order; the first that matches names the line."""

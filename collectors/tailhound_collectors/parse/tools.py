@@ -1,0 +1,327 @@
+"""Every tool whose output can be read: one explicit table."""
+
+from tailhound_collectors.parse import (
+    biolatency,
+    clocks,
+    cpu_load,
+    dcgm,
+    diskstats,
+    ethtool,
+    fio,
+    gpu,
+    ib_counters,
+    ib_ports,
+    ib_query,
+    iostat,
+    kernel_log,
+    kube,
+    lspci,
+    net_path,
+    numa,
+    nvidia_csv,
+    nvidia_text,
+    nvidia_xml,
+    nvlink,
+    nvme_identify,
+    nvme_intel,
+    nvme_list,
+    nvme_logs,
+    nvme_smart,
+    smartctl,
+    sockets,
+    sudo,
+)
+from tailhound_collectors.parse.tool import Tool
+
+_DRIVE = "NVMe drive of this name"
+_HCA = "RDMA device"
+_NIC = "network interface of this name"
+_NVIDIA = "NVIDIA GPU that the driver sees"
+_IB_DIAGS = "infiniband-diags"
+_DRIVER = "nvidia-utils (it comes with the driver)"
+_SYSFS = 'grep -rsH "" /sys/class/infiniband/DEVICE/ports/1/'
+
+_NVME = (
+    Tool(
+        "nvme-list",
+        "nvme list -o json",
+        nvme_list.NvmeList,
+        nvme_list.nvme_list,
+        "nvme-cli",
+        needs="NVMe drive",
+    ),
+    Tool(
+        "nvme-smart-log",
+        "nvme smart-log -o json DEVICE",
+        nvme_smart.SmartLog,
+        nvme_smart.smart_log,
+        "nvme-cli",
+        needs=_DRIVE,
+    ),
+    Tool(
+        "nvme-error-log",
+        "nvme error-log -e 64 -o json DEVICE",
+        nvme_logs.ErrorLog,
+        nvme_logs.error_log,
+        "nvme-cli",
+        needs=_DRIVE,
+    ),
+    Tool(
+        "nvme-id-ctrl",
+        "nvme id-ctrl -o json DEVICE",
+        nvme_identify.Controller,
+        nvme_identify.id_controller,
+        "nvme-cli",
+        needs=_DRIVE,
+    ),
+    Tool(
+        "nvme-id-ns",
+        "nvme id-ns -o json DEVICE",
+        nvme_identify.NamespaceIdentity,
+        nvme_identify.id_namespace,
+        "nvme-cli",
+        needs=_DRIVE,
+    ),
+    Tool(
+        "nvme-list-subsys",
+        "nvme list-subsys -o json",
+        nvme_logs.Subsystems,
+        nvme_logs.list_subsystems,
+        "nvme-cli",
+        needs="NVMe subsystem",
+    ),
+    Tool(
+        "nvme-ana-log",
+        "nvme ana-log -o json DEVICE",
+        nvme_logs.AnaLog,
+        nvme_logs.ana_log,
+        "nvme-cli",
+        needs=_DRIVE,
+    ),
+    Tool(
+        "nvme-intel-lat-stats",
+        "nvme intel lat-stats DEVICE",
+        nvme_intel.LatencyStats,
+        nvme_intel.latency_stats,
+        "nvme-cli",
+        needs=_DRIVE,
+    ),
+    Tool(
+        "nvme-intel-smart-log-add",
+        "nvme intel smart-log-add DEVICE",
+        nvme_intel.IntelSmart,
+        nvme_intel.smart_log_add,
+        "nvme-cli",
+        needs=_DRIVE,
+    ),
+    Tool(
+        "smartctl",
+        "smartctl --json -a DEVICE",
+        smartctl.SmartCtl,
+        smartctl.smartctl,
+        "smartmontools",
+        needs="drive of this name",
+    ),
+)
+_DISK = (
+    Tool(
+        "iostat",
+        "iostat -o JSON -x -d -c 1 2",
+        iostat.IoStat,
+        iostat.iostat,
+        "sysstat",
+        also=("iostat-json",),
+    ),
+    Tool("diskstats", "cat /proc/diskstats", diskstats.DiskStats, diskstats.diskstats),
+    Tool(
+        "biolatency",
+        "biolatency -T -F 1 1",
+        biolatency.BlockLatency,
+        biolatency.biolatency,
+        "bpfcc-tools",
+    ),
+    Tool("fio", "fio --output-format=json JOB", fio.Fio, fio.fio, "fio"),
+)
+_RDMA = (
+    Tool("ibstat", "ibstat", ib_ports.RdmaPorts, ib_ports.ibstat, _IB_DIAGS, needs=_HCA),
+    Tool("ibstatus", "ibstatus", ib_ports.RdmaPorts, ib_ports.ibstatus, _IB_DIAGS, needs=_HCA),
+    Tool(
+        "ibv-devinfo",
+        "ibv_devinfo -v",
+        ib_ports.RdmaPorts,
+        ib_ports.ibv_devinfo,
+        "ibverbs-utils",
+        needs=_HCA,
+        also=("ibv_devinfo",),
+    ),
+    Tool(
+        "rdma-link",
+        "rdma -j link show",
+        ib_ports.RdmaPorts,
+        ib_ports.rdma_link,
+        "iproute2",
+        needs=_HCA,
+    ),
+    Tool(
+        "rdma-statistic",
+        "rdma -j statistic show link",
+        ib_counters.RdmaCounters,
+        ib_counters.rdma_statistic,
+        "iproute2",
+        needs=_HCA,
+    ),
+    Tool(
+        "ib-counters",
+        _SYSFS + "counters",
+        ib_counters.RdmaCounters,
+        ib_counters.sysfs_counters,
+        needs=_HCA,
+    ),
+    Tool(
+        "ib-hw-counters",
+        _SYSFS + "hw_counters",
+        ib_counters.RdmaCounters,
+        ib_counters.sysfs_counters,
+        needs=_HCA,
+    ),
+    Tool(
+        "perfquery",
+        "perfquery -x",
+        ib_counters.RdmaCounters,
+        ib_query.perfquery,
+        _IB_DIAGS,
+        needs="InfiniBand port that answers",
+    ),
+    Tool(
+        "ibqueryerrors",
+        "ibqueryerrors -c",
+        ib_counters.RdmaCounters,
+        ib_query.query_errors,
+        _IB_DIAGS,
+        needs="InfiniBand port that answers",
+    ),
+)
+_NETWORK = (
+    Tool("ethtool", "ethtool INTERFACE", ethtool.NicLink, ethtool.link, "ethtool", needs=_NIC),
+    Tool(
+        "ethtool-s",
+        "ethtool -S INTERFACE",
+        ethtool.NicStatistics,
+        ethtool.statistics,
+        "ethtool",
+        needs=_NIC,
+        also=("ethtool-statistics",),
+    ),
+    Tool("ss", "ss -Htin dst ADDRESS", sockets.Sockets, sockets.sockets, "iproute2"),
+    Tool(
+        "softnet",
+        "cat /proc/net/softnet_stat",
+        sockets.Softnet,
+        sockets.softnet,
+        also=("softnet-stat",),
+    ),
+    Tool("ping", "ping -n -c 5 -i 0.2 -W 1 ADDRESS", net_path.Ping, net_path.ping, "iputils-ping"),
+    Tool("mtr", "mtr --json -n -c 5 ADDRESS", net_path.Route, net_path.mtr, "mtr-tiny"),
+)
+_CPU = (
+    Tool("mpstat", "mpstat -P ALL -o JSON 1 2", cpu_load.MpStat, cpu_load.mpstat, "sysstat"),
+    Tool("vmstat", "vmstat -n -w 1 3", cpu_load.VmStat, cpu_load.vmstat, "procps"),
+    Tool(
+        "pressure",
+        "cat /proc/pressure/io",
+        cpu_load.Pressure,
+        cpu_load.pressure,
+        needs="pressure accounting in the kernel (CONFIG_PSI, boot option psi=1)",
+        also=("psi",),
+    ),
+    Tool(
+        "turbostat",
+        "turbostat --quiet --show Core,CPU,Busy%,Bzy_MHz,PkgTmp -n 1 -i 2",
+        clocks.TurboStat,
+        clocks.turbostat,
+        "linux-cpupower",
+    ),
+    Tool(
+        "cpupower",
+        "cpupower frequency-info",
+        clocks.CpuFrequencies,
+        clocks.cpupower,
+        "linux-cpupower",
+        needs="cpufreq driver",
+    ),
+    Tool("numactl", "numactl -H", numa.Numa, numa.numactl, "numactl", needs="NUMA support"),
+    Tool("lspci", "lspci -D -vv", lspci.PciLinks, lspci.lspci, "pciutils"),
+)
+_GPU = (
+    Tool(
+        "nvidia-smi-q",
+        "nvidia-smi -q",
+        gpu.Gpus,
+        nvidia_text.query_text,
+        _DRIVER,
+        needs=_NVIDIA,
+        also=("nvidia-smi", "nvidia-smi-err"),
+    ),
+    Tool(
+        "nvidia-smi-x",
+        "nvidia-smi -q -x",
+        gpu.Gpus,
+        nvidia_xml.query_xml,
+        _DRIVER,
+        needs=_NVIDIA,
+        also=("nvidia-smi-q-x",),
+    ),
+    Tool(
+        "nvidia-smi-csv",
+        f"nvidia-smi --query-gpu={','.join(nvidia_csv.STATE_FIELDS)} --format=csv,noheader,nounits",
+        gpu.Gpus,
+        nvidia_csv.query_csv,
+        _DRIVER,
+        needs=_NVIDIA,
+        also=("nvidia-smi-query-gpu",),
+    ),
+    Tool(
+        "nvidia-smi-nvlink",
+        "nvidia-smi nvlink -s",
+        nvlink.NvLinks,
+        nvlink.nvlink,
+        _DRIVER,
+        needs=_NVIDIA,
+    ),
+    Tool(
+        "dcgm-health",
+        "dcgmi health -g 0 -c",
+        dcgm.DcgmHealth,
+        dcgm.health,
+        "datacenter-gpu-manager",
+        also=("dcgmi-health",),
+    ),
+    Tool("dcgmi-diag", "dcgmi diag -r 1", dcgm.DcgmDiag, dcgm.diag, "datacenter-gpu-manager"),
+)
+_SYSTEM = (
+    Tool(
+        "dmesg",
+        "dmesg --time-format=iso --level=emerg,alert,crit,err,warn",
+        kernel_log.KernelLog,
+        kernel_log.kernel_log,
+        "util-linux",
+        also=(
+            "journalctl-k",
+            *(f"dmesg-{kind}" for kind in ("aer", "mlx5", "nvme", "nvmf", "pcie-bw", "xid")),
+        ),
+    ),
+    Tool("kmsg", "cat /dev/kmsg", kernel_log.Kmsg, kernel_log.kmsg),
+    Tool(
+        "kubectl",
+        "kubectl get node,pod -o json",
+        kube.KubeObjects,
+        kube.kubectl,
+        "kubectl",
+        also=("kubectl-get", "kubectl-describe-node"),
+    ),
+    Tool("sudo", command="sudo -n COMMAND", facts=sudo.NoFacts, read=sudo.sudo),
+)
+ALL: tuple[Tool, ...] = (*_NVME, *_DISK, *_RDMA, *_NETWORK, *_CPU, *_GPU, *_SYSTEM)
+
+TOOLS: dict[str, Tool] = {name: tool for tool in ALL for name in (tool.name, *tool.also)}
+"""Every tool under each of its names."""
