@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -15,7 +16,9 @@ from pydantic_core import PydanticUndefined
 
 from tailhound import __version__, app, errors
 from tailhound.cli import _parser, main
+from tailhound.durable.tidy import KEPT
 from tailhound.model import EvidenceStatus, Outlook, Verdict
+from tailhound.schedule import JOBS, TIDY
 from tailhound.settings import Secret, Settings, load
 from tailhound.slack.commands import COMMANDS
 from tests.generated import pages
@@ -263,6 +266,13 @@ def test_the_changelog_names_every_shipped_runbook() -> None:
     told = text_of("CHANGELOG.md")
     names = [path.stem for path in (ROOT / "runbooks").glob("*.yaml")]
     assert [name for name in names if f"`{name}`" not in told] == []
+
+
+def test_the_retention_that_is_documented_is_the_one_that_runs() -> None:
+    assert f"deleted after {KEPT.days} days" in text_of("docs/operators/storage.md")
+    trigger = JOBS[TIDY].get_next_fire_time(None, datetime(2026, 1, 1, tzinfo=UTC))
+    assert trigger is not None
+    assert f"daily at {trigger:%H:%M} UTC" in text_of("docs/operators/storage.md")
 
 
 # the repository
