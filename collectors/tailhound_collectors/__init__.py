@@ -4,8 +4,10 @@ from typing import Any
 
 from tailhound.flow import Collector
 from tailhound_collectors.apiserver import ApiserverCollector
+from tailhound_collectors.autoscaler import AutoscalerCollector
 from tailhound_collectors.control_plane import EffectsCollector
 from tailhound_collectors.cpu import ContainerCpuCollector, NodeCpuCollector
+from tailhound_collectors.demand import DemandCollector
 from tailhound_collectors.engine import EngineCollector
 from tailhound_collectors.engine_args import EngineArgsCollector
 from tailhound_collectors.kv_cache import KvCacheCollector
@@ -13,6 +15,8 @@ from tailhound_collectors.latency import LatencyCollector
 from tailhound_collectors.lengths import LengthsCollector
 from tailhound_collectors.node_heartbeats import HeartbeatCollector
 from tailhound_collectors.pods import ContainerCollector
+from tailhound_collectors.replicas import ReplicasCollector
+from tailhound_collectors.rollout import RolloutCollector
 
 COLLECTORS: tuple[Collector[Any, Any], ...] = (
     ContainerCpuCollector(),
@@ -26,4 +30,8 @@ COLLECTORS: tuple[Collector[Any, Any], ...] = (
     ApiserverCollector(),
     EffectsCollector(),
     HeartbeatCollector(),
+    ReplicasCollector(),
+    DemandCollector(),
+    AutoscalerCollector(),
+    RolloutCollector(),
 )

@@ -97,8 +97,9 @@ def _subject(kind: SubjectKind) -> Subject:
 def _collections() -> Iterator[Reading[Any]]:
     for collector in app.collectors().values():
         names = {field.name for field in dataclasses.fields(collector.params)}
-        for selector in ("", "app=a"):
-            known = {"namespace": "prod", "pods": ("x",), "nodes": ("n",), "selector": selector}
+        for selector, kind in (("", ""), ("app=a", "deployment"), ("app=a", "statefulset")):
+            workload = {"workload": "x", "workload_kind": kind, "selector": selector}
+            known = {"namespace": "prod", "pods": ("x",), "nodes": ("n",), **workload}
             given = {name: value for name, value in known.items() if name in names}
             yield collector.collect(collector.params(**given))
 
