@@ -62,9 +62,12 @@ def filled(value: Any, now: float) -> Any:
 
 
 _TIME_KEY = re.compile(r"(.*[Tt]ime|.*Timestamp|.*At|notBefore|notAfter)")
+_MICRO_KEYS = frozenset({"renewTime", "acquireTime", "eventTime"})
+"""Fields that Kubernetes reads with microseconds, and with nothing else."""
 
 
 def _field(key: str, value: Any, now: float) -> Any:
     if _TIME_KEY.fullmatch(str(key)) and (is_relative(value) or value == "0m"):
-        return rfc3339(now + seconds(value))
+        text = rfc3339(now + seconds(value))
+        return text.replace("Z", ".000000Z") if key in _MICRO_KEYS else text
     return filled(value, now)
