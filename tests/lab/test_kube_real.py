@@ -23,8 +23,9 @@ from tests.lab import times
 from tests.lab.apiserver import ApiServer, StandIn
 from tests.lab.cluster import Cluster, uid
 from tests.lab.conftest import Needs
+from tests.lab.kube.overload import overloaded
 from tests.lab.kube.real import RealApiServer
-from tests.lab.process import LabError
+from tests.lab.process import LabError, wait_until
 
 pytestmark = pytest.mark.lab
 
@@ -408,6 +409,23 @@ def test_a_server_begins_each_scenario_anew(real: RealApiServer) -> None:
         assert raw(real, "/api/v1/pods")[0] == 200
     finally:
         real.load(Cluster(OBJECTS, NOW), FORBIDDEN, LOGS, whole=True)
+
+
+def test_an_overloaded_server_rejects_our_reads_and_asks_to_wait(
+    real: RealApiServer, tmp_path: Path
+) -> None:
+    told: list[str] = []
+
+    def is_rejected() -> bool:
+        seen = through_transport(real, ListObjects(**PODS), tmp_path)
+        if isinstance(seen, Missing):
+            told.append(f"{seen.reason.value}: {seen.detail}")
+        return bool(told)
+
+    with overloaded(real.plane):
+        wait_until(is_rejected, "a read to be rejected")  # the one seat is free now and then
+    assert told[0].startswith("skipped: the API server asked to wait 1 s (too many requests")
+    assert not isinstance(through_transport(real, ListObjects(**PODS), tmp_path), Missing)
 
 
 def test_the_shipped_role_is_what_a_scenario_is_read_with(

@@ -104,9 +104,12 @@ def go_version(go: Path) -> tuple[int, int]:
 
 
 def _run(argv: list[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
-    done = subprocess.run(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, check=False)
+    done = subprocess.run(
+        argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     if done.returncode:
-        raise BuildError(f"{argv[0]} ended with {done.returncode}: {' '.join(argv)}")
+        told = done.stderr[-2000:].decode(errors="replace").strip()
+        raise BuildError(f"{' '.join(argv)} ended with {done.returncode}:\n{told}")
 
 
 if __name__ == "__main__":

@@ -68,14 +68,19 @@ class ControlPlane:
         """The API server's process id."""
         return self._server.pid
 
+    def connection(self) -> http.client.HTTPSConnection:
+        """A new connection, not yet open."""
+        context = ssl.create_default_context(cafile=str(self.ca_file))
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=context)
+
     def ask(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, accept: str = _JSON
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, **other: str
     ) -> Reply:
-        """One request of the administrator, answered in JSON."""
-        headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": _JSON, "Accept": accept}
+        """One request, the administrator's unless `other` headers say something else."""
+        headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": _JSON, "Accept": _JSON}
         text = json.dumps(body) if body is not None else None
         try:
-            self._connection.request(method, path, text, headers)
+            self._connection.request(method, path, text, headers | other)
             answer = self._connection.getresponse()
             found = answer.read()
         except (OSError, http.client.HTTPException):
@@ -86,10 +91,10 @@ class ControlPlane:
         return Reply(answer.status, json.loads(found) if is_json else {}, told)
 
     def asked(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, accept: str = _JSON
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, **other: str
     ) -> Reply:
         """As `ask`; LabError when it is refused."""
-        reply = self.ask(method, path, body, accept)
+        reply = self.ask(method, path, body, **other)
         if reply.code >= 300:
             said = reply.body.get("message", "")
             raise LabError(f"the API server refuses {method} {path}: {reply.code} {said}")
@@ -110,10 +115,7 @@ class ControlPlane:
 
     def _wait(self) -> None:
         self.etcd.wait()
-        context = ssl.create_default_context(cafile=str(self.ca_file))
-        self._connection = http.client.HTTPSConnection(
-            "127.0.0.1", self.port, timeout=10, context=context
-        )
+        self._connection = self.connection()
         self._stack.callback(self._connection.close)
         self._server.ready(lambda: self._answers("/readyz"), 60)
         for path in _AT_START:

@@ -176,7 +176,7 @@ class RealApiServer:
 
     def _served(self) -> dict[tuple[str, str], Kind]:
         """Every kind that this server brings, by apiVersion and kind."""
-        replies = [self.plane.asked("GET", root, accept=_DISCOVERY) for root in ("/api", "/apis")]
+        replies = [self.plane.asked("GET", root, Accept=_DISCOVERY) for root in ("/api", "/apis")]
         kinds = [kind for reply in replies for kind in storage.discovered(reply.body)]
         return {(kind.api_version, kind.kind): kind for kind in kinds}
 
