@@ -8,7 +8,7 @@ from rich.console import Console
 
 from benchmarks import drain, first_post, footprint, intake, rules, storm
 from benchmarks.processes import BenchmarkFailed
-from benchmarks.rows import Row, as_json, show
+from benchmarks.rows import Row, as_json, machine, show
 from benchmarks.sizes import FULL, QUICK, Sizes
 
 BENCHMARKS: Mapping[str, Callable[[Sizes], Iterator[Row]]] = {
@@ -27,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     names = options.names or list(BENCHMARKS)
     progress = Console(stderr=True)
+    at = machine()
     rows: list[Row] = []
     failures: list[str] = []
     for name in names:
@@ -36,9 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             except BenchmarkFailed as error:
                 failures.append(f"{name}: {error}")
     if options.json:
-        sys.stdout.write(as_json(rows))
+        sys.stdout.write(as_json(rows, at))
     else:
-        show(rows, Console(width=options.width))
+        show(rows, at, Console(width=options.width))
     for failure in failures:
         sys.stderr.write(f"{failure}\n")
     return 1 if failures else 0

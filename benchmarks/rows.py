@@ -37,25 +37,26 @@ class Row:
 
 
 def machine() -> dict[str, str]:
-    """What the figures depend on."""
+    """What the figures depend on; `load` is how many wanted a core in the last minute."""
     return {
         "cores": str(os.cpu_count() or 0),
+        "load": f"{os.getloadavg()[0]:.1f}",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
     }
 
 
-def as_json(rows: Sequence[Row]) -> str:
-    """All rows as JSON."""
+def as_json(rows: Sequence[Row], at: Mapping[str, str]) -> str:
+    """All rows as JSON; `at` is the machine as it was before."""
     told = [{**asdict(row), "share": row.share} for row in rows]
-    return json.dumps({"machine": machine(), "rows": told}, indent=2) + "\n"
+    return json.dumps({"machine": dict(at), "rows": told}, indent=2) + "\n"
 
 
-def show(rows: Sequence[Row], console: Console) -> None:
-    """All rows as a table."""
-    at = machine()
+def show(rows: Sequence[Row], at: Mapping[str, str], console: Console) -> None:
+    """All rows as a table; `at` is the machine as it was before."""
     table = Table(
-        title=f"{at['cores']} cores, Python {at['python']}, SQLite {at['sqlite']}",
+        title=f"{at['cores']} cores, load {at['load']} before, Python {at['python']}, "
+        f"SQLite {at['sqlite']}",
         title_justify="left",
         caption="of the probe: 1.00 = as good as the bare program; twice as slow or large is 0.50",
         caption_justify="left",

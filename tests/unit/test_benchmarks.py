@@ -53,7 +53,7 @@ def test_numbers_keep_three_digits() -> None:
 
 def test_the_table_shows_the_value_beside_its_probe() -> None:
     out = StringIO()
-    show([row()], Console(file=out, width=140))
+    show([row()], machine(), Console(file=out, width=140))
     for text in (
         f"{machine()['cores']} cores",
         "intake: repeats",
@@ -67,8 +67,8 @@ def test_the_table_shows_the_value_beside_its_probe() -> None:
 
 
 def test_json_has_every_field_and_the_machine() -> None:
-    said = json.loads(as_json([row()]))
-    assert set(said["machine"]) == {"cores", "python", "sqlite"}
+    said = json.loads(as_json([row()], machine()))
+    assert set(said["machine"]) == {"cores", "load", "python", "sqlite"}
     assert said["rows"][0]["share"] == 0.5
     assert said["rows"][0]["probe"] == 1000.0
 
@@ -143,19 +143,19 @@ def test_the_rules_are_measured_beside_plain_comparisons() -> None:
     assert "cpu-throttling" in rows[0].details
 
 
-def test_the_plain_comparisons_find_what_the_rules_find() -> None:
+def test_the_plain_comparisons_find_what_the_rules_find_where_all_was_measured() -> None:
     runbooks = app.compiled(Settings()).runbooks
     had = rules.collected(app.recorded(shipped("demo") / rules.RECORDING), runbooks)
-    for book in runbooks:
-        judged = judge(book, had.facts[book.id])
-        plain = rules.plainly(book, had)()
-        decided = [
-            (check.claim, check.truth.value == "true", bool(value))
-            for check, value in zip(judged.checks, plain, strict=True)
-            if check.truth.value != "unknown"
-        ]
-        assert decided
-        assert all(by_rule == by_python for _, by_rule, by_python in decided), decided
+    decided = [
+        (check.claim, check.truth.value == "true", bool(value))
+        for book in runbooks
+        for check, value in zip(
+            judge(book, had.facts[book.id]).checks, rules.plainly(book, had)(), strict=True
+        )
+        if check.truth.value != "unknown" and value is not None
+    ]
+    assert len(decided) >= 9  # those of cpu-throttling, which the recording is about
+    assert [one for one in decided if one[1] is not one[2]] == []
 
 
 def test_quick_leaves_the_storm_out() -> None:
