@@ -45,8 +45,8 @@ class ApiserverCollector:
         if len(clusters) > 1 and not params.cluster:
             return Apiserver(clusters_count=len(clusters))
         here: Matched = {**in_cluster(params.cluster)}
-        if servers:
-            here["job"] = tuple(sorted({job for _, job in servers}))
+        if named := {job for _, job in servers} - {""}:
+            here["job"] = tuple(sorted(named))
         compared, plain = _questions(here)
         clients, jobs = client_questions(here, in_cluster(params.cluster))
         found = yield from now_and_usual(compared | clients, plain | jobs, params.usual)

@@ -235,3 +235,9 @@ def test_one_empty_series_does_not_hide_the_others() -> None:
         facts = collected({**FLOODED, part: missing})
         assert facts.inflight_count == 400.0, part
         assert facts.etcd_seconds == 3.8, part
+
+
+def test_series_without_a_job_are_not_narrowed_down() -> None:
+    texts = asked("", vector(({}, 3.0)))
+    assert not any("job=~" in text for text in texts)
+    assert any('verb="LIST"' in text for text in texts)
