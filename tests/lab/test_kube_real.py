@@ -19,7 +19,7 @@ from tailhound.requests import GetObject, ListObjects
 from tailhound.settings import Kubernetes
 from tailhound.transports.kubernetes import KubernetesTransport
 from tailhound.transports.kubernetes_answers import Expired, refusal
-from tests.lab import times
+from tests.lab import scenario, times
 from tests.lab.apiserver import ApiServer, StandIn
 from tests.lab.cluster import Cluster, uid
 from tests.lab.conftest import Needs
@@ -30,6 +30,7 @@ from tests.lab.process import LabError, wait_until
 pytestmark = pytest.mark.lab
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "k8s-status"
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
 NOW = float(int(time.time()))
 CONTAINERS = [{"name": "main", "image": "registry.example/vllm:1"}]
 TEMPLATE = {"metadata": {"labels": {"app": "chat"}}, "spec": {"containers": CONTAINERS}}
@@ -456,6 +457,20 @@ def test_the_shipped_role_is_what_a_scenario_is_read_with(
     assert [seen for seen, _ in refused] == [expected for _, expected in refused]
     reasons = [seen.reason.value for seen, _ in refused]
     assert reasons == ["forbidden", "not-applicable", "forbidden", "forbidden"]
+
+
+def test_every_object_of_the_scenarios_is_one_that_the_server_takes(real: RealApiServer) -> None:
+    refused: dict[str, tuple[str, ...]] = {}
+    try:
+        for path in sorted(SCENARIOS.glob("*/scenario.yaml")):
+            spec = scenario.load(path).kubernetes
+            if spec:
+                real.load(Cluster(spec.objects, NOW), frozenset(spec.forbidden), {})
+                refused[path.parent.name] = tuple(real.remarks)
+    finally:
+        real.load(Cluster(OBJECTS, NOW), FORBIDDEN, LOGS, whole=True)
+    assert len(refused) >= 20
+    assert {name: said for name, said in refused.items() if said} == {}
 
 
 def test_what_the_server_would_refuse_is_served_and_said(real: RealApiServer) -> None:
