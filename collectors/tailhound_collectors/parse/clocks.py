@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tailhound.requests import Output
-from tailhound_collectors.parse.lines import complete, word, yes_no
+from tailhound_collectors.parse.lines import columns, complete, word, yes_no
 from tailhound_collectors.parse.numbers import decimal, integer, scaled
 from tailhound_collectors.parse.tool import Parsed, nothing
 
@@ -46,7 +46,7 @@ def turbostat(output: Output) -> Parsed:
     header: list[str] = []
     rows: list[CpuClock] = []
     for line in lines:
-        words = line.split("\t") if "\t" in line else line.split()
+        words = line.split("\t") if "\t" in line else columns(line)
         words = [item.strip() for item in words]
         if _COLUMNS & set(words):
             header, rows = words, []

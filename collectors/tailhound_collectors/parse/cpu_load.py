@@ -8,7 +8,7 @@ from typing import Any
 from tailhound.model import Missing
 from tailhound.requests import Output
 from tailhound_collectors.parse.json_text import Keys, document
-from tailhound_collectors.parse.lines import complete, word
+from tailhound_collectors.parse.lines import columns, complete, word
 from tailhound_collectors.parse.numbers import decimal, integer, json_decimal, multiplied, scaled
 from tailhound_collectors.parse.tool import Parsed, nothing, unparsable
 
@@ -82,7 +82,7 @@ def _mpstat_text(output: Output) -> Parsed:
     last: dict[str, CpuShare] = {}
     averages: dict[str, CpuShare] = {}
     for line in lines:
-        words = line.split()
+        words = columns(line)
         if "CPU" in words and "%idle" in words:
             header = words[words.index("CPU") :]
         elif "CPU" in words or not words:
@@ -141,7 +141,7 @@ def vmstat(output: Output) -> Parsed:
     header: list[str] = []
     rows: list[dict[str, int | None]] = []
     for line in lines:
-        words = line.split()
+        words = columns(line)
         if words[:2] == ["r", "b"]:
             header = words
         elif header and _fits(header, words):
@@ -238,7 +238,7 @@ def pressure(output: Output) -> Parsed:
 
 
 def _stalls(who: str, values: str) -> Iterator[tuple[str, Any]]:
-    for part in values.split():
+    for part in columns(values):
         key, _, shown = part.partition("=")
         name = f"{who}_{key.removeprefix('avg')}s_ratio"
         if key == "total":

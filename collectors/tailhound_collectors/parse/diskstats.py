@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tailhound.requests import Output
-from tailhound_collectors.parse.lines import complete, word
+from tailhound_collectors.parse.lines import columns, complete, word
 from tailhound_collectors.parse.numbers import integer, multiplied
 from tailhound_collectors.parse.tool import Parsed, nothing
 
@@ -50,7 +50,7 @@ class DiskStats:
 def diskstats(output: Output) -> Parsed:
     """DiskStats. A row is read by how many statistics it has: 11, 15, 17 or more."""
     lines, rest = complete(output.stdout)
-    rows = (line.split() for line in lines)
+    rows = (columns(line) for line in lines)
     disks = tuple(_disk(row) for row in rows if len(row) >= 14 and row[0].isdigit())
     if not disks:
         return nothing(output, "it has no row with at least 11 statistics")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tailhound.model import Missing
 from tailhound.requests import Output
 from tailhound_collectors.parse.json_text import document, objects
-from tailhound_collectors.parse.lines import complete, word
+from tailhound_collectors.parse.lines import columns, complete, word
 from tailhound_collectors.parse.numbers import (
     counter,
     integer,
@@ -215,9 +215,9 @@ def _link_ports(lines: Iterable[str]) -> Iterator[PortCounters]:
         if head := _LINK.match(line.strip()):
             if device:
                 yield _hardware(device, port, _paired(words))
-            device, port, words = head[1], int(head[2]), (head[3] or "").split()
+            device, port, words = head[1], int(head[2]), columns(head[3] or "")
         elif device and line[:1].isspace():
-            words += line.split()
+            words += columns(line)
         elif device and line.strip():
             yield _hardware(device, port, _paired(words))
             device, words = "", []

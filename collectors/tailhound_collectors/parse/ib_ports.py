@@ -8,7 +8,7 @@ from typing import Any
 from tailhound.model import Missing
 from tailhound.requests import Output
 from tailhound_collectors.parse.json_text import document, objects
-from tailhound_collectors.parse.lines import agreed, complete, pairs, word
+from tailhound_collectors.parse.lines import agreed, columns, complete, pairs, word
 from tailhound_collectors.parse.numbers import based, decimal, integer, json_integer
 from tailhound_collectors.parse.tool import Parsed, absent, nothing
 
@@ -248,7 +248,7 @@ def rdma_link(output: Output) -> Parsed:
 
 
 def _link_row(row: re.Match[str]) -> RdmaPort | None:
-    words = row[3].split()
+    words = columns(row[3])
     fields = dict(zip(words[::2], words[1::2], strict=False))
     flat = {key.replace("_", ""): value for key, value in fields.items()}
     return _link_port(row[1], int(row[2]), flat) if "state" in fields else None

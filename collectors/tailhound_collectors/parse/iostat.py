@@ -8,7 +8,7 @@ from typing import Any
 from tailhound.model import Missing
 from tailhound.requests import Output
 from tailhound_collectors.parse.json_text import Keys, document
-from tailhound_collectors.parse.lines import complete, word
+from tailhound_collectors.parse.lines import columns, complete, word
 from tailhound_collectors.parse.numbers import decimal, json_decimal, json_integer, scaled
 from tailhound_collectors.parse.tool import Parsed, nothing, unparsable
 
@@ -157,7 +157,7 @@ def _samples(lines: Iterable[str]) -> list[_Sample]:
     samples: list[_Sample] = []
     header: list[str] = []
     for line in lines:
-        words = line.split()
+        words = columns(line)
         if not words:
             continue
         if words[0] == "avg-cpu:":

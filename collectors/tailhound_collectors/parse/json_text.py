@@ -16,6 +16,7 @@ _STARTS = re.compile(r"^[{\[]", re.MULTILINE)
 _TRIES = 50
 _CUT_VALUE = re.compile(r"(?:[-.eE+]{0,2}|t|tr|tru|f|fa|fal|fals|n|nu|nul)")
 _TAIL = 64
+_NOTHING_MORE = re.compile(r"[ \t\r]*(?:\n|$)")
 _NO_END = (
     "the JSON document has no end; the command was stopped, or its output cut "
     "(stop iostat with timeout -s INT)"
@@ -33,6 +34,8 @@ class Document:
 def document(text: str) -> Document | Missing:
     """The JSON document in the text. Numbers with a fraction are Decimal; NaN is None.
 
+    It begins a line and ends one: `[  12.3] a kernel's note` is none.
+
     UNPARSABLE without one, TRUNCATED when it has begun and not ended.
     """
     if not text.strip():
@@ -40,12 +43,13 @@ def document(text: str) -> Document | Missing:
     decoder = json.JSONDecoder(parse_float=Decimal, parse_constant=lambda _: None, strict=False)
     for start in itertools.islice(_STARTS.finditer(text), _TRIES):
         try:
-            value, _ = decoder.raw_decode(text, start.start())
+            value, end = decoder.raw_decode(text, start.start())
         except (ValueError, ArithmeticError, RecursionError) as error:
             if (why := _hopeless(text, error)) is not None:
                 return why
         else:
-            return Document(value, text[: start.start()])
+            if _NOTHING_MORE.match(text, end):
+                return Document(value, text[: start.start()])
     return unparsable("it holds no JSON document")
 
 

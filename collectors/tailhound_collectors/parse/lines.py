@@ -1,10 +1,12 @@
 """Printed text as lines, keys and words."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from tailhound.model.redaction import plain
 
 _WORD = 200
+_COLUMN = re.compile(r"[^ \t\r\n\f\v]+")
 
 
 def complete(text: str) -> tuple[list[str], bool]:
@@ -34,6 +36,11 @@ def agreed(found: Iterable[tuple[str, str]]) -> dict[str, str]:
         if values.setdefault(name, value) != value:
             torn.add(name)
     return {key: value for key, value in values.items() if key not in torn}
+
+
+def columns(line: str) -> list[str]:
+    """The words of a line, divided by ASCII white space: some locales group digits by other."""
+    return _COLUMN.findall(line)
 
 
 def bare(key: str) -> str:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from tailhound.requests import Output
-from tailhound_collectors.parse.lines import complete
+from tailhound_collectors.parse.lines import columns, complete
 from tailhound_collectors.parse.numbers import integer, multiplied
 from tailhound_collectors.parse.tool import Parsed, nothing
 
@@ -55,7 +55,7 @@ def _node(number: int, values: dict[str, str]) -> NumaNode:
     size, free = (_size(values.get(key, "")) for key in ("size", "free"))
     return NumaNode(
         node=number,
-        cpu_count=len(values["cpus"].split()) if "cpus" in values else None,
+        cpu_count=len(columns(values["cpus"])) if "cpus" in values else None,
         size_bytes=size,
         free_bytes=free,
         free_ratio=free / size if free is not None and size else None,

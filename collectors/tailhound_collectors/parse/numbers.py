@@ -14,11 +14,12 @@ ALL_ONES_64 = 2**64 - 1
 """What many devices print for "not available"."""
 
 _LONGEST = 80
-_GROUPED = re.compile(r"\d{1,3}([.,'’\u00a0\u2009\u202f ])\d{2,3}(?:\1\d{2,3})*")
+_LARGEST = 10**_LONGEST
+_GROUPED = re.compile(r"\d{1,3}([.,'’\u00a0\u2009\u202f])\d{2,3}(?:\1\d{2,3})*")
 _LAST_GROUP = re.compile(r"\D\d{3}$")
 _DECIMAL = re.compile(r"-?\d+(?:\.\d+)?")
 _COMMA = re.compile(r"(-?\d+),(\d+)")
-_BOTH = re.compile(r"(-?\d{1,3}(?:([.,'’\u00a0\u2009\u202f ])\d{3})+)([.,])(\d+)")
+_BOTH = re.compile(r"(-?\d{1,3}(?:([.,'’\u00a0\u2009\u202f])\d{3})+)([.,])(\d+)")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{1,32}")
 
 
@@ -101,10 +102,10 @@ def json_integer(value: Any) -> int | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int):
-        return value
+        return value if abs(value) < _LARGEST else None
     if isinstance(value, Decimal):
         whole = value.is_finite() and abs(value.adjusted()) < _LONGEST
-        return int(value) if whole and value == value.to_integral_value() else None
+        return int(value) if whole and value % 1 == 0 else None
     return based(value) if isinstance(value, str) else None
 
 
@@ -113,9 +114,9 @@ def json_decimal(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | Decimal):
-        finite = not isinstance(value, Decimal) or value.is_finite()
-        small = finite and abs(Decimal(value).adjusted()) < 300
-        return float(value) if small else None
+        known = Decimal(value)
+        small = known.is_finite() and abs(known.adjusted()) < _LONGEST
+        return float(known) if small else None
     return decimal(value) if isinstance(value, str) else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from tailhound.model import Missing
 from tailhound.requests import Output
 from tailhound_collectors.parse.json_text import Keys, document
-from tailhound_collectors.parse.lines import bare, complete, word
+from tailhound_collectors.parse.lines import bare, columns, complete, word
 from tailhound_collectors.parse.numbers import decimal, integer, json_integer, multiplied, scaled
 from tailhound_collectors.parse.tool import Parsed, nothing
 
@@ -259,4 +259,5 @@ def _throttle_count(value: _Value) -> int | None:
 
 
 def _first_number(shown: Any) -> int | None:
-    return integer(shown.split()[0]) if isinstance(shown, str) and shown.split() else None
+    words = columns(shown) if isinstance(shown, str) else []
+    return integer(words[0]) if words else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tailhound.model import Missing
 from tailhound.requests import Output
 from tailhound_collectors.parse.json_text import Keys, document
-from tailhound_collectors.parse.lines import complete, word
+from tailhound_collectors.parse.lines import columns, complete, word
 from tailhound_collectors.parse.numbers import based, decimal, json_integer, scaled
 from tailhound_collectors.parse.tool import Parsed, absent, nothing, unparsable
 
@@ -121,7 +121,7 @@ def _row(line: str) -> Namespace | None:
 
     /dev/nvme0n1 /dev/ng0n1 SERIAL MODEL WORDS 1 8.00 TB / 8.00 TB 512 B + 0 B VDV10182
     """
-    words = line.split()
+    words = columns(line)
     slash = words.index("/") if "/" in words else 0
     if slash < 5:
         return None

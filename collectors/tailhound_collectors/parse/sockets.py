@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailhound.requests import Output
-from tailhound_collectors.parse.lines import complete, word
+from tailhound_collectors.parse.lines import columns, complete, word
 from tailhound_collectors.parse.numbers import decimal, integer, scaled
 from tailhound_collectors.parse.tool import Parsed, nothing
 
@@ -82,7 +82,7 @@ def sockets(output: Output) -> Parsed:
     lines, rest = complete(output.stdout)
     found: list[tuple[Sequence[str], list[str]]] = []
     for line in lines:
-        words = line.split()
+        words = columns(line)
         if line[:1].isspace():
             if found:
                 found[-1][1].extend(words)
@@ -206,7 +206,7 @@ def softnet(output: Output) -> Parsed:
     lines, rest = complete(output.stdout)
     rows: list[SoftnetCpu] = []
     for line in lines:
-        words = line.split()
+        words = columns(line)
         if len(words) >= 9 and all(_HEX.fullmatch(item) for item in words):
             values = [int(item, 16) for item in words]
             rows.append(
