@@ -55,9 +55,11 @@ def ratio(now: float | None, usual: float | None) -> float | None:
 
 def summed(names: Iterable[str], here: str, by_labels: str = "", window: str = "") -> str:
     """The sum of the first spelling that exists; with a window, of its rate."""
-    inner = f"rate({{}}{here}[{window}])" if window else f"{{}}{here}"
     group = f"sum by ({by_labels})" if by_labels else "sum"
-    return " or ".join(f"{group} ({inner.format(name)})" for name in names)
+    return " or ".join(
+        f"{group} (rate({name}{here}[{window}]))" if window else f"{group} ({name}{here})"
+        for name in names
+    )
 
 
 def middle(values: Iterable[float | None]) -> float | None:

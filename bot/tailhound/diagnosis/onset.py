@@ -49,6 +49,23 @@ def onset_of(series: FactValue, usual_series: FactValue) -> datetime | None:
     return datetime.fromtimestamp(samples[first][0], UTC)
 
 
+def half_grown(series: FactValue, usual_series: FactValue) -> datetime | None:
+    """When the series had come half the way from its usual value to where it is now, for good.
+
+    For a step that is its onset. None when there was no onset.
+    """
+    onset, usual = onset_of(series, usual_series), _pairs(usual_series)
+    if onset is None:
+        return None
+    centre = median(value for _, value in usual)
+    later = [(at, value) for at, value in _pairs(series) if at >= onset.timestamp()]
+    level = median(value for _, value in later[len(later) // 2 :])
+    first = len(later)
+    while first > 0 and abs(later[first - 1][1] - centre) >= abs(level - centre) / 2:
+        first -= 1
+    return datetime.fromtimestamp(later[min(first, len(later) - 1)][0], UTC)
+
+
 def left_band(series: FactValue, usual_series: FactValue) -> bool | None:
     """Whether the last three samples lie outside the usual band; None when nobody can tell."""
     values = [value for _, value in _pairs(series)][-SAMPLES_OUTSIDE:]

@@ -61,10 +61,10 @@ def rank(
 
 
 def _in_time(causes: Sequence[Cause], symptom: Symptom | None) -> tuple[Cause, ...]:
-    """A cause that began after its effect is none. What still grew after it may be its effect: a
-    trigger slows one latency at once, and its mechanism another one later.
+    """A cause that began after its effect is none. Its effect is what grew after it: a trigger may
+    slow a little at once, and the mechanism that it leads to much more later.
     """
-    effect = (symptom.latest_onset or symptom.onset) if symptom else None
+    effect = (symptom.half_grown or symptom.onset) if symptom else None
     return tuple(
         replace(
             cause,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tailhound.diagnosis.onset import left_band, onset_of, shape_of
+from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of
 from tailhound.model import Evidence, FactValue, Stage, Symptom
 
 LATENCY = "prometheus.request_latency"
@@ -28,12 +28,16 @@ def symptom_of(
         return None
     first = rows[0]
     found = _failures(first) if "ratio" in first else _latency_symptom(first, slo)
-    onsets = [onset for row in rows if (onset := _onset(row)) is not None]
+    halves = [
+        half
+        for row in rows
+        if (half := half_grown(row.get("series"), row.get("usual_series"))) is not None
+    ]
     return replace(
         found,
         usual_from=tuple(_WINDOWS.get(ago, f"{ago / 3600:g} h") for ago in usual),
         onset=_onset(first),
-        latest_onset=max(onsets, default=None),
+        half_grown=max(halves, default=None),
     )
 
 

@@ -133,8 +133,8 @@ class Symptom:
     `name` is what people read ("inter-token p99"), `unit` as in `model.facts`. `at_least` is true
     for a quantile that is clipped by its top bucket. `usual_from` names the windows that made the
     usual value ("1 h", "1 d", "7 d"). `slo` is the configured objective, None without one.
-    `latest_onset` is when the last of all that left their band did: what a trigger slows first and
-    its mechanism later begins twice.
+    `half_grown` is when half of the growth had come, of whatever symptom grew last: a trigger may
+    slow a little at once, and its mechanism much more later.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Symptom:
     slo: float | None = None
     onset: datetime | None = None
     at_least: bool = False
-    latest_onset: datetime | None = None
+    half_grown: datetime | None = None
 
 
 class Outlook(Enum):

@@ -5,7 +5,13 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailhound.diagnosis.onset import after_its_effect, left_band, onset_of, shape_of
+from tailhound.diagnosis.onset import (
+    after_its_effect,
+    half_grown,
+    left_band,
+    onset_of,
+    shape_of,
+)
 from tailhound.model import FactValue
 
 
@@ -26,6 +32,20 @@ def test_a_step_begins_at_its_first_sample() -> None:
 
 def test_a_spike_that_came_back_is_no_onset() -> None:
     assert onset_of(series(1, 9, 9, 9, 1, 1), USUAL) is None
+
+
+def test_a_step_is_half_grown_where_it_begins_and_a_second_step_where_the_larger_one_does() -> None:
+    assert half_grown(series(1, 1, 1, 5, 5, 5), USUAL) == at(1045)
+    assert half_grown(series(1, 2, 2, 2, 9, 9, 9, 9, 9), USUAL) == at(1060)
+
+
+def test_what_has_no_onset_is_never_half_grown() -> None:
+    assert half_grown(series(1, 9, 9, 9, 1, 1), USUAL) is None
+    assert half_grown(series(1, 9, 9, 9), None) is None
+
+
+def test_a_series_that_swings_at_the_end_is_half_grown_late_and_no_error() -> None:
+    assert half_grown(series(1, 9, 9, 9, 9, 2), USUAL) == at(1075)
 
 
 def test_two_scrapes_are_not_enough() -> None:

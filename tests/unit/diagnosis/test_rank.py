@@ -53,7 +53,7 @@ def test_a_cause_that_began_after_its_effect_is_ruled_out() -> None:
 
 
 def test_a_mechanism_may_begin_after_the_first_symptom_that_its_trigger_slowed() -> None:
-    later = replace(symptom(), latest_onset=T0 + timedelta(minutes=9))
+    later = replace(symptom(), half_grown=T0 + timedelta(minutes=9))
     assert rank([cause("kv-preemption", 10)], {}, later).primary == "kv-preemption"
     assert rank([cause("kv-preemption", 20)], {}, later).primary is None
 

@@ -79,7 +79,7 @@ def test_failures_are_the_symptom_where_latency_stayed() -> None:
     assert found.usual_from == ("1 d",)
 
 
-def test_the_latest_onset_is_that_of_what_grew_last() -> None:
+def test_half_of_the_growth_is_that_of_what_grew_last() -> None:
     found = symptom_of(
         evidence(
             [
@@ -92,7 +92,15 @@ def test_the_latest_onset_is_that_of_what_grew_last() -> None:
     )
     assert found is not None
     assert found.onset == datetime.fromtimestamp(NOW - 240, UTC)
-    assert found.latest_onset == datetime.fromtimestamp(NOW - 120, UTC)
+    assert found.half_grown == datetime.fromtimestamp(NOW - 120, UTC)
+
+
+def test_what_a_trigger_slowed_a_little_and_its_mechanism_much_is_half_grown_late() -> None:
+    twice = latency("ttft", "first token", 1, 2, 2, 2, 2, 90, 95, 90, 95, 93)
+    found = symptom_of(evidence([twice]), {}, ())
+    assert found is not None
+    assert found.onset == datetime.fromtimestamp(NOW - 480, UTC)
+    assert found.half_grown == datetime.fromtimestamp(NOW - 240, UTC)
 
 
 def test_a_latency_that_fell_and_one_without_a_usual_value_are_no_symptom() -> None:
