@@ -22,6 +22,7 @@ from tailhound.durable.investigation import Investigator
 from tailhound.flow import Turn
 from tailhound.model import Evidence, Incident
 from tailhound.rules.judge import judge
+from tailhound.rules.loading import Compiled
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
@@ -30,6 +31,10 @@ from tailhound.transports.recording import Recording
 from tailhound.transports.replay import ReplayTransport
 
 RECORDING = "cpu-throttling.json"
+_FUNCTIONS: Mapping[str, Callable[[Any], object]] = {
+    "count": lambda items: sum(bool(item) for item in items),
+    "known": lambda value: value is not None,
+}
 _PROBE = "probe: the same comparisons as compiled Python expressions"
 
 
@@ -46,8 +51,9 @@ class Collected:
 
 def run(sizes: Sizes) -> Iterator[Row]:
     """All runbooks, the slowest of them, and the whole decision around them."""
-    runbooks = app.compiled(Settings()).runbooks
-    had = collected(app.recorded(shipped("demo") / RECORDING), runbooks)
+    whole = app.compiled(Settings())
+    runbooks = whole.runbooks
+    had = collected(app.recorded(shipped("demo") / RECORDING), whole)
     took = {book.id: _median(sizes.judged, _judging(book, had)) for book in runbooks}
     bare = {book.id: _median(sizes.judged, plainly(book, had)) for book in runbooks}
     slowest = max(took, key=lambda id: took[id])
@@ -71,18 +77,16 @@ def _row(name: str, value: float, probe: float, details: Mapping[str, float]) ->
     )
 
 
-def collected(recording: Recording, runbooks: tuple[Runbook, ...]) -> Collected:
+def collected(recording: Recording, whole: Compiled) -> Collected:
     """The evidence of a recording, as these runbooks see it."""
     settings = Settings()
-    investigator = Investigator(
-        app.compiled(settings), app.collectors(), (ReplayTransport(recording),), settings
-    )
+    investigator = Investigator(whole, app.collectors(), (ReplayTransport(recording),), settings)
     group = alerts.group_of(json.dumps(recording.alert).encode(), RECORDING)
     (incident,), _ = alerts.incidents_of(group, settings, recording.as_of)
     resolved, evidence = asyncio.run(_asked(investigator, incident, recording))
     found = TypeAdapter(Resolved).validate_python(resolved["resolved"])
-    planned = plan(runbooks, found, app.collectors().get("prometheus.request_latency"))
-    facts = {book.id: planned.facts_of(book, evidence) for book in runbooks}
+    planned = plan(whole.runbooks, found, app.collectors().get("prometheus.request_latency"))
+    facts = {book.id: planned.facts_of(book, evidence) for book in whole.runbooks}
     return Collected(
         investigator=investigator,
         incident=incident,
@@ -122,7 +126,7 @@ def _deciding(had: Collected) -> Callable[[], object]:
 def plainly(book: Runbook, had: Collected) -> Callable[[], list[object]]:
     """Every claim of a runbook as Python would evaluate it; what is not measured is no answer."""
     known: dict[str, Any] = {name: _Names(facts) for name, facts in had.facts[book.id].items()}
-    names = dict(book.values) | {"count": lambda of: sum(bool(item) for item in of)} | known
+    names: dict[str, Any] = {**book.values, **_FUNCTIONS, **known}
     codes = [compile(claim.condition.text, book.id, "eval") for _, claim in book.claims]
     return lambda: [_value(code, names) for code in codes]
 
