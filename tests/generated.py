@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tailhound import app
 from tailhound.flow import Collector
 from tailhound.model.facts import Kind, Schema, schema_of
@@ -33,12 +35,22 @@ A *series* holds samples over time, for `onset:` and charts. `X_usual` is the us
 This page is made from the code by `make docs`.
 """
 
+CAUSES = """\
+# The causes that tailhound knows
+
+Whatever else makes a service slow is *no cause confirmed*. This page is made from the runbooks by
+`make docs`.
+
+| cause | runbook |
+|---|---|"""
+
 
 def pages() -> Mapping[str, str]:
     """The text of each page by its path in the repository."""
     return {
         "docs/authors/collectors.md": collectors_page(app.collectors()),
         "docs/authors/runbook.schema.json": json.dumps(json_schema(), indent=2) + "\n",
+        "docs/responders/causes/index.md": causes_page(),
     }
 
 
@@ -62,6 +74,18 @@ def _section(collector: Collector[Any, Any]) -> str:
             "",
         ]
     )
+
+
+def causes_page() -> str:
+    """Every shipped runbook with its headline and its page."""
+    rows = []
+    for path in sorted((ROOT / "runbooks").glob("*.yaml")):
+        runbook = yaml.safe_load(path.read_text(encoding="utf-8"))
+        status = "" if runbook.get("status", "active") == "active" else " (draft)"
+        rows.append(
+            f"| {runbook['cause']}{status} | [{runbook['runbook']}]({Path(runbook['docs']).name}) |"
+        )
+    return "\n".join([CAUSES, *rows, ""])
 
 
 def facts(schema: Schema, prefix: str = "") -> Iterator[tuple[str, str]]:
