@@ -51,10 +51,15 @@ def diskstats(output: Output) -> Parsed:
     """DiskStats. A row is read by how many statistics it has: 11, 15, 17 or more."""
     lines, rest = complete(output.stdout)
     rows = (columns(line) for line in lines)
-    disks = tuple(_disk(row) for row in rows if len(row) >= 14 and row[0].isdigit())
+    disks = tuple(_disk(row) for row in rows if _fits(row))
     if not disks:
         return nothing(output, "it has no row with at least 11 statistics")
     return DiskStats(disks=disks, truncated=rest)
+
+
+def _fits(row: Sequence[str]) -> bool:
+    """Two numbers of the device, its name, at least 11 statistics."""
+    return len(row) >= 14 and row[0].isdigit() and row[1].isdigit() and not row[2].isdigit()
 
 
 def _disk(row: Sequence[str]) -> DiskCounters:

@@ -62,12 +62,11 @@ def fio(output: Output) -> Parsed:
     """Fio. Of a document without its end, the version and the errors printed before are kept."""
     found = document(output.stdout)
     lines, _ = complete(output.stdout)
-    start = next((at for at, line in enumerate(lines) if line.startswith("{")), len(lines))
+    start, version = _beginning(lines)
     before = [*lines[:start], *complete(output.stderr)[0]]
     errors = tuple(_error(row) for line in before if (row := _IO_ERROR.match(line)))
     noise = sum(1 for line in lines[:start] if line.strip())
     if isinstance(found, Missing):
-        version = next((row[1] for line in lines[start:] if (row := _VERSION.match(line))), None)
         if version is None and not errors:
             return found
         return Fio(
@@ -90,6 +89,17 @@ def fio(output: Output) -> Parsed:
         io_error=failed or bool(errors),
         noise_line_count=noise,
     )
+
+
+def _beginning(lines: list[str]) -> tuple[int, str | None]:
+    """The line with which the document begins, and its version: the brace above the version."""
+    brace = None
+    for at, line in enumerate(lines):
+        if line.startswith("{"):
+            brace = at
+        elif brace is not None and (row := _VERSION.match(line)):
+            return brace, row[1]
+    return len(lines) if brace is None else brace, None
 
 
 def _error(row: re.Match[str]) -> FioError:

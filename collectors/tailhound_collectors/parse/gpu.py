@@ -115,12 +115,17 @@ def available(text: str | None) -> str | None:
 
 
 def amount(text: str | None, unit: str = "") -> float | None:
-    """The number of `67.03 W`; None with another unit than the one expected."""
+    """The number of `67.03 W` or `27 C`; None with another unit. Only watts have a fraction."""
     shown = available(text)
     if shown is None:
         return None
     value, _, printed = shown.partition(" ")
-    return decimal(value) if printed in ("", unit) else None
+    if printed not in ("", unit):
+        return None
+    if unit == "W":
+        return decimal(value, places=2)
+    count = integer(value)
+    return None if count is None else float(count)
 
 
 def whole(text: str | None) -> int | None:

@@ -226,7 +226,13 @@ def _link_ports(lines: Iterable[str]) -> Iterator[PortCounters]:
 
 
 def _paired(words: list[str]) -> list[tuple[str, int | None]]:
-    return [(name, counter(value)) for name, value in zip(words[::2], words[1::2], strict=False)]
+    """`name value name value`: a value is one only between a name and the next name."""
+    found: list[tuple[str, int | None]] = []
+    for at, name in enumerate(words[:-1]):
+        after = words[at + 2] if at + 2 < len(words) else "end"
+        if not name[0].isdigit() and words[at + 1][0].isdigit() and not after[0].isdigit():
+            found.append((name, counter(words[at + 1])))
+    return found
 
 
 def _hardware(

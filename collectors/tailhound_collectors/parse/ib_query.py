@@ -42,7 +42,7 @@ _SETTINGS = frozenset({"PortSelect", "CounterSelect", "CounterSelect2"})
 _HEADER = re.compile(r"^# Port (extended )?counters: Lid (\d{1,6}) port (\d{1,4})")
 _DOTTED = re.compile(r"^(\w{1,60}):\.{1,60}(\S{1,40})$")
 _QUERY = re.compile(r"^\s{0,8}GUID (0x[0-9a-fA-F]{1,16}) port (\w{1,8}):(.*)$")
-_BOX = re.compile(r"\[(\w{1,60}) == (\d{1,20})")
+_BOX = re.compile(r"\[(\w{1,60}) == (\S{1,40}) \(")
 
 
 def perfquery(output: Output) -> Parsed:

@@ -19,7 +19,7 @@ _ISO = re.compile(
     r"(?: \S{1,64} kernel:)? ?"
 )
 _DECODED = re.compile(r"^(\w{1,8})\s{0,8}:(\w{1,8})\s{0,8}: ")
-_KMSG = re.compile(r"^(\d{1,6}),(\d{1,20}),(\d{1,20}),[^;]{1,40};(.*)$")
+_KMSG = re.compile(r"^(\d{1,6}),(\d{1,20}),(\d{1,20}),[-c+](?:,[^;]{1,80})?;(.*)$")
 _GPU_BUS = re.compile(r"NVRM: .{0,40}?(?:PCI:)?([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.\d)?)")
 _RPC = re.compile(r"Timeout after (\d{1,6})s of waiting for RPC response from GPU(\d{1,4})")
 _SEVERITIES = {

@@ -85,6 +85,9 @@ def _devices(lines: Sequence[str]) -> Iterator[tuple[re.Match[str] | None, list[
             head, block = found, []
         elif line.startswith(("\t", " ")):
             block.append(line)
+        elif line.strip() and block:
+            yield head, block
+            head, block = None, []
     if head or block:
         yield head, block
 

@@ -6,6 +6,7 @@ two queries below by their number of columns; `read_csv` takes the fields that w
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tailhound.requests import Output
@@ -13,7 +14,7 @@ from tailhound_collectors.parse import gpu as known
 from tailhound_collectors.parse.gpu import Gpu
 from tailhound_collectors.parse.lines import complete
 from tailhound_collectors.parse.numbers import hexadecimal
-from tailhound_collectors.parse.tool import Parsed, nothing, unparsable
+from tailhound_collectors.parse.tool import Parsed, nothing
 
 STATE_FIELDS = (
     "index",
@@ -57,6 +58,8 @@ _BITS = {
     "hw_thermal": 0x40,
     "hw_power_brake": 0x80,
 }
+_HEADERS = {"index", "uuid", "pci.bus_id"}
+_LONGEST_ROW = 4096
 _UNIT = re.compile(r" \[[^\]]{1,10}\]$")
 _UUID = re.compile(r"(?:GPU|MIG)-[0-9a-fA-F-]{8,60}")
 
@@ -64,30 +67,41 @@ _UUID = re.compile(r"(?:GPU|MIG)-[0-9a-fA-F-]{8,60}")
 def query_csv(output: Output) -> Parsed:
     """Gpus of one of the two known queries, or of any query with its header."""
     lines, _ = complete(output.stdout)
-    first = next((line for line in lines if line.strip()), "")
-    columns = [_UNIT.sub("", item.strip()) for item in first.split(",")]
-    if "index" in columns or "uuid" in columns or "pci.bus_id" in columns:
-        return read_csv(output, tuple(columns), header=True)
-    for fields in (STATE_FIELDS, USE_FIELDS):
-        if len(columns) == len(fields) and _UUID.fullmatch(columns[fields.index("uuid")]):
-            return read_csv(output, fields)
+    for at, line in enumerate(lines):
+        row = _row(line)
+        names = tuple(_UNIT.sub("", item) for item in row)
+        if len(row) > 1 and _HEADERS & set(names):
+            return read_csv(replace(output, stdout=_from(output, lines, at + 1)), names)
+        for fields in (STATE_FIELDS, USE_FIELDS):
+            if len(row) == len(fields) and _UUID.fullmatch(row[fields.index("uuid")]):
+                return read_csv(replace(output, stdout=_from(output, lines, at)), fields)
     if gone := known.lost(f"{output.stdout[:8192]}\n{output.stderr[:8192]}"):
         return gone
     return nothing(output, "it has no header, and is neither of the two known queries")
 
 
-def read_csv(output: Output, fields: Sequence[str], *, header: bool = False) -> Parsed:
+def _row(line: str) -> list[str]:
+    """The values of a line; one that is longer than any answer is not looked at."""
+    return [item.strip() for item in line.split(",")] if len(line) <= _LONGEST_ROW else []
+
+
+def _from(output: Output, lines: Sequence[str], at: int) -> str:
+    """The text from one of its lines on, with a last line that was cut."""
+    rest = output.stdout.rpartition("\n")[2]
+    return "\n".join((*lines[at:], rest))
+
+
+def read_csv(output: Output, fields: Sequence[str]) -> Parsed:
     """Gpus of a query for these fields. A row with another number of columns is not read."""
     if gone := known.lost(f"{output.stdout[:8192]}\n{output.stderr[:8192]}"):
         return gone
     lines, rest = complete(output.stdout)
-    rows = [[item.strip() for item in line.split(",")] for line in lines if line.strip()]
-    rows = rows[1:] if header else rows
+    rows = [_row(line) for line in lines if line.strip()]
     gpus = tuple(
         _gpu(dict(zip(fields, row, strict=True))) for row in rows if len(row) == len(fields)
     )
     if not gpus:
-        return unparsable("no row has as many columns as fields were asked for")
+        return nothing(output, "no row has as many columns as fields were asked for")
     return known.listed(gpus, rest=rest or len(gpus) < len(rows))
 
 

@@ -78,7 +78,7 @@ def _fields(output: Output) -> tuple[Keys, bool] | Missing:
 def _number(value: Any) -> int | None:
     """A JSON number, or the leading number of `343 [70 °C]`."""
     if isinstance(value, str):
-        return based(value.strip().partition(" ")[0])
+        return based(value.partition(" [")[0].partition(" (")[0])
     return json_integer(value)
 
 

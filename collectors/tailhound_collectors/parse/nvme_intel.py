@@ -7,7 +7,7 @@ from typing import Any
 from tailhound.model import Missing
 from tailhound.requests import Output
 from tailhound_collectors.parse.json_text import Keys, document
-from tailhound_collectors.parse.lines import bare, columns, complete, word
+from tailhound_collectors.parse.lines import bare, complete, word
 from tailhound_collectors.parse.numbers import decimal, integer, json_integer, multiplied, scaled
 from tailhound_collectors.parse.tool import Parsed, nothing
 
@@ -259,5 +259,5 @@ def _throttle_count(value: _Value) -> int | None:
 
 
 def _first_number(shown: Any) -> int | None:
-    words = columns(shown) if isinstance(shown, str) else []
-    return integer(words[0]) if words else None
+    """65535 of `65535 min`."""
+    return integer(shown.removesuffix("min")) if isinstance(shown, str) else None
