@@ -37,19 +37,22 @@ class DemandCollector:
 
     def collect(self, params: WorkloadParams) -> Reading[Demand]:
         """Two questions, each now and at the usual moments."""
-        waiting, waiting_usual = yield from usually(_waiting(params), params.usual)
+        queued, queued_usual = yield from usually(waiting(params, WINDOW), params.usual)
         edge, edge_usual = yield from usually(_edge(params), params.usual)
         return Demand(
-            waiting_count=waiting,
-            waiting_count_usual=waiting_usual,
+            waiting_count=queued,
+            waiting_count_usual=queued_usual,
             edge_seconds=edge,
             edge_seconds_usual=edge_usual,
             edge_ratio=ratio(edge, edge_usual),
         )
 
 
-def _waiting(params: WorkloadParams) -> str:
-    """The queues of the engines, else of the activator; the first that exist."""
+def waiting(params: WorkloadParams, window: str = "") -> str:
+    """The queues of the engines, else of the activator; the first that exist.
+
+    With a window its mean, else what they are at one moment.
+    """
     here = matchers(past_pod_matcher(params), namespace=params.namespace)
     whole = matchers('priority=""', past_pod_matcher(params), namespace=params.namespace)
     prefix = params.metric_prefix or "vllm:"
@@ -61,11 +64,12 @@ def _waiting(params: WorkloadParams) -> str:
         f"nv_inference_pending_request_count{here}",
         f"ray_serve_deployment_queued_queries{here}",
     )
-    engines = [f"sum (avg_over_time({gauge}[{WINDOW}]))" for gauge in gauges]
     old, new = _revision(params)
     activator = (f"activator_request_concurrency{old}", f"kn_revision_request_concurrency{new}")
-    held = [f"sum (avg_over_time({gauge}[{WINDOW}]))" for gauge in activator]
-    return " or ".join([*engines, *held])
+    series = (*gauges, *activator)
+    if window:
+        return " or ".join(f"sum (avg_over_time({gauge}[{window}]))" for gauge in series)
+    return " or ".join(f"sum ({gauge})" for gauge in series)
 
 
 def _edge(params: WorkloadParams) -> str:

@@ -65,6 +65,16 @@ def history_of(
     )
 
 
+def waited_meanwhile(history: ReplicaHistory | None, waiting: Series | None) -> float | None:
+    """The most requests that waited at a moment when replicas were missing.
+
+    None where no such moment has a sample.
+    """
+    queued = _at(waiting)
+    short = [sample.at for sample in (history.missing if history else ()) if sample.value > 0]
+    return max((queued[at] for at in short if at in queued), default=None)
+
+
 def last(series: Sequence[Sample] | None) -> int | None:
     """The last value of a series, as a count."""
     return round(series[-1].value) if series else None

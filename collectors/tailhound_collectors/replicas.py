@@ -1,11 +1,12 @@
 """Capacity that was asked for and is not in service, and how long its start takes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tailhound.flow import Reading, together
 from tailhound.model import Missing, Reason
 from tailhound.model.facts import Series, fact
 from tailhound.requests import RangeQuery, Ranges
+from tailhound_collectors.demand import waiting
 from tailhound_collectors.pod_starts import PodStart, Starts, questions, starts_of
 from tailhound_collectors.reading import (
     HISTORY_SECONDS,
@@ -14,7 +15,13 @@ from tailhound_collectors.reading import (
     middle,
     ratio,
 )
-from tailhound_collectors.replica_history import ReplicaHistory, history_of, last, peak
+from tailhound_collectors.replica_history import (
+    ReplicaHistory,
+    history_of,
+    last,
+    peak,
+    waited_meanwhile,
+)
 from tailhound_collectors.replica_queries import asleep, desired, in_service
 from tailhound_collectors.workload_names import WorkloadParams
 
@@ -25,7 +32,8 @@ class Replicas:
 
     `missing_count` = asked for and not in service, now; `_peak` at most; `missing_count_usual` =
     the median at the usual moments. `short_ago_seconds` = since when all are in service, 0 while
-    some are missing, None when none ever was. `asked_count`, `lost_count` and `from_zero_count`:
+    some are missing, None when none ever was. `waited_meanwhile_count` = the most requests that
+    waited at a moment when some were missing. `asked_count`, `lost_count` and `from_zero_count`:
     see ReplicaHistory. `started_count` = pods created within the incident or never Ready;
     `starting_count` = of these, never Ready so far; `failing_count` = of these, with a start that
     fails (`failing_reason`). `slept` = an engine in sleep mode within the incident. The phase facts
@@ -40,6 +48,7 @@ class Replicas:
     missing_peak_count: int | None = None
     missing_seconds: float | None = None
     short_ago_seconds: float | None = None
+    waited_meanwhile_count: float | None = None
     asked_count: int | None = None
     lost_count: int | None = None
     from_zero_count: int | None = None
@@ -72,15 +81,16 @@ class ReplicasCollector:
         """Two rounds: ranges of the counts now and at the usual moments, then the pods' times."""
         wanted, served = desired(params), in_service(params)
         asked = [
-            *(_range(promql) for promql in (wanted, served, asleep(params))),
+            *(_range(promql) for promql in (wanted, served, asleep(params), waiting(params))),
             *(_range(f"({wanted}) - ({served})", ago) for ago in params.usual),
         ]
         ranges = yield from together(asked)
         pods = yield from together(questions(params))
         series = [_series(reply) for reply in ranges]
         counts = history_of(series[0], series[1], series[2], STEP_SECONDS)
-        usual = [sample for one in series[3:] for sample in one or ()]
-        return _facts(counts, tuple(usual) or None, starts_of(pods), _slept(ranges[2]))
+        usual = [sample for one in series[4:] for sample in one or ()]
+        facts = _facts(counts, tuple(usual) or None, starts_of(pods), _slept(ranges[2]))
+        return replace(facts, waited_meanwhile_count=waited_meanwhile(counts, series[3]))
 
 
 def _facts(

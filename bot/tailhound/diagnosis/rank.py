@@ -12,8 +12,11 @@ from tailhound.model import Cause, Confidence, Outlook, Symptom, Verdict
 CONTEXT = frozenset({"software-regression", "node-drain", "telemetry-gap"})
 """Causes without a mechanism of their own: primary only when nothing else is confirmed."""
 
-FAULTS = frozenset({"gpu-fault", "nvme-timeout", "rdma-fabric", "apiserver-saturation"})
-"""Faults by themselves: they can be primary without a symptom."""
+FAULTS = frozenset(
+    {"gpu-fault", "nvme-timeout", "rdma-fabric", "apiserver-saturation", "cold-start"}
+)
+"""Faults by themselves: they can be primary without a symptom. With a cold start nothing may be in
+service at all; then no latency is left to look at, and "no replica ready" takes its place."""
 
 _ORDER = (Verdict.CONFIRMED, Verdict.UNKNOWN, Verdict.REFUTED, Verdict.NOT_APPLICABLE)
 _SURE = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)

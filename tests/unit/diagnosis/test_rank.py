@@ -102,6 +102,10 @@ def test_without_a_symptom_only_a_fault_is_primary() -> None:
     assert rank([cause("cpu-throttling")], {}, None).primary is None
 
 
+def test_where_nothing_is_in_service_no_latency_is_needed_for_a_cold_start() -> None:
+    assert rank([cause("cold-start")], {}, None).primary == "cold-start"
+
+
 def test_nothing_confirmed_is_said_so() -> None:
     ranked = rank([cause("cpu-throttling", verdict=Verdict.UNKNOWN)], {}, symptom())
     assert (ranked.outlook, ranked.primary, ranked.confidence) == (
