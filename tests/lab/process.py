@@ -7,7 +7,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 
@@ -43,9 +43,14 @@ def fetched(url: str, timeout: float = 5.0) -> bytes | None:
 
 
 class Server:
-    """A process of ours. It gets its own group, and is gone after `stop`."""
+    """A process of ours. It gets its own group, and is gone after `stop`.
 
-    def __init__(self, argv: Sequence[str], log: Path) -> None:
+    `env` adds to the environment.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], log: Path, env: Mapping[str, str] | None = None
+    ) -> None:
         self.name = Path(argv[0]).name
         self.log = log
         with log.open("wb") as out:
@@ -55,6 +60,7 @@ class Server:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                env={**os.environ, **(env or {})},
             )
 
     def ready(self, answers: Callable[[], bool], seconds: float = 15.0) -> None:

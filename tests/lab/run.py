@@ -1,18 +1,23 @@
-"""Run one scenario: `python -m tests.lab.run DIR [--keep]`.
+"""Run one scenario: `python -m tests.lab.run DIR [--keep] [--stand-in]`.
 
 Prints the bot's JSON, then what was expected and did not come; exit code 1 on a miss. `--keep`
-leaves everything running, prints where it is reached, and ends with Ctrl-C.
+leaves everything running, prints where it is reached, and ends with Ctrl-C. `--stand-in` takes the
+stand-in of the API server, which is there at once, also where a real one is at hand.
 """
 
 import argparse
 import json
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 import yaml
 
 from tests.lab import scenario
+from tests.lab.apiserver import StandIn
 from tests.lab.expectations import check_expectations, known_runbooks, unchecked
 from tests.lab.lab import Lab
 from tests.lab.process import LabError
@@ -23,14 +28,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.lab.run", description=__doc__)
     parser.add_argument("folder", type=Path, help="a scenario's folder, or its scenario.yaml")
     parser.add_argument("--keep", action="store_true", help="leave it running until Ctrl-C")
+    parser.add_argument("--stand-in", action="store_true", help="no real API server")
     options = parser.parse_args()
     try:
         given = scenario.load(options.folder)
-        with Lab(given) as lab:
+        with _standin(options.stand_in) as apiserver, Lab(given, apiserver=apiserver) as lab:
             return _keep(lab) if options.keep else _run(lab)
     except (scenario.ScenarioError, LabError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
+
+
+@contextmanager
+def _standin(wanted: bool) -> Iterator[StandIn | None]:
+    if not wanted:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="tailhound-lab-") as folder:
+        standin = StandIn(Path(folder))
+        try:
+            yield standin
+        finally:
+            standin.stop()
 
 
 def _run(lab: Lab) -> int:

@@ -14,6 +14,7 @@ import yaml
 from tailhound.settings import Settings, load
 from tailhound.sources.alertmanager import read_group
 from tests.lab import bot, notification, scenario
+from tests.lab.apiserver import ApiServer
 from tests.lab.conftest import Needs
 from tests.lab.lab import Lab
 from tests.lab.process import fetched
@@ -54,8 +55,11 @@ def test_a_scenario_s_own_settings_win() -> None:
     assert values["prometheus"] == {"url": "x", "timeout_seconds": 4}
 
 
-def test_a_black_holed_backend_takes_the_connection_and_never_answers() -> None:
-    with Lab(scenario.load(SCENARIOS / "cpu-prometheus-black-holed")) as lab:
+def test_a_black_holed_backend_takes_the_connection_and_never_answers(
+    apiserver: ApiServer,
+) -> None:
+    given = scenario.load(SCENARIOS / "cpu-prometheus-black-holed")
+    with Lab(given, apiserver=apiserver) as lab:
         assert fetched(f"{lab.endpoints.prometheus}/-/ready", timeout=0.3) is None
         assert lab.prometheus is None
         assert lab.endpoints.kubernetes.startswith("https://")
@@ -66,7 +70,8 @@ def test_a_black_holed_backend_takes_the_connection_and_never_answers() -> None:
 @pytest.mark.lab
 def test_a_kept_lab_says_where_it_is_and_leaves_nothing_behind(needs: Needs) -> None:
     needs("prometheus", "sshd", "ssh-keygen", "unshare")
-    argv = [sys.executable, "-m", "tests.lab.run", str(SCENARIOS / "cpu-host-hanging"), "--keep"]
+    argv = [sys.executable, "-m", "tests.lab.run", str(SCENARIOS / "cpu-host-hanging")]
+    argv += ["--keep", "--stand-in"]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     try:
         assert process.stdout is not None
