@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.console import Console
@@ -36,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 rows += BENCHMARKS[name](QUICK if options.quick else FULL)
             except BenchmarkFailed as error:
                 failures.append(f"{name}: {error}")
+            except Exception:  # noqa: BLE001 - the rows of the others are still shown, and exit 1
+                failures.append(f"{name}: {traceback.format_exc()}")
     if options.json:
         sys.stdout.write(as_json(rows, at))
     else:

@@ -169,13 +169,18 @@ def test_the_command_prints_json_and_fails_when_a_benchmark_fails(
     def broken(_sizes: Sizes) -> list[Row]:
         raise BenchmarkFailed("the disk is full")
 
-    monkeypatch.setattr(command, "BENCHMARKS", {"good": lambda _sizes: [row()], "bad": broken})
+    def defective(_sizes: Sizes) -> list[Row]:
+        return [row(value=float("no number"))]
+
+    found = {"defective": defective, "bad": broken, "good": lambda _sizes: [row()]}
+    monkeypatch.setattr(command, "BENCHMARKS", found)
     assert command.main(["--json", "good"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"][0]["value"] == 500.0
     assert command.main(["--width", "120"]) == 1
     said = capsys.readouterr()
     assert "intake: repeats" in said.out
     assert "bad: the disk is full" in said.err
+    assert "could not convert string to float" in said.err
 
 
 def test_every_site_has_a_folder_of_its_own_that_goes_away() -> None:
