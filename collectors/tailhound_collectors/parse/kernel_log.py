@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tailhound.requests import Output
-from tailhound_collectors.parse.kernel_patterns import PATTERNS, Pattern
+from tailhound_collectors.parse.kernel_patterns import HINTED, PATTERNS, Pattern
 from tailhound_collectors.parse.lines import complete, word
 from tailhound_collectors.parse.numbers import based, integer, signed
 from tailhound_collectors.parse.tool import Parsed, nothing
 
 _LONGEST_LINE = 2000
+_LOOKED_AT = 200
 _BOOT = re.compile(r"^\[\s{0,12}(\d{1,10}\.\d{1,9})\] ?")
 _CALENDAR = re.compile(r"^\[([A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})\] ?")
 _ISO = re.compile(
@@ -116,6 +117,11 @@ class _Stamp:
     facility: str | None = None
     level: str | None = None
 
+    @property
+    def stamped(self) -> bool:
+        """Whether it began with a time."""
+        return self.boot_seconds is not None or self.time is not None
+
 
 def kernel_log(output: Output) -> Parsed:
     """KernelLog. An empty log with exit code 0 is an answer: nothing was logged."""
@@ -123,10 +129,11 @@ def kernel_log(output: Output) -> Parsed:
     if not output.stdout.strip():
         refused = output.exit_code != 0 or output.stderr.strip()
         return nothing(output, "") if refused else KernelLog(events=(), line_count=0)
-    stamps = [_stamp(line[:_LONGEST_LINE]) for line in lines if line.strip()]
-    if not any(_kernel_like(stamp) for stamp in stamps):
+    said = [line[:_LONGEST_LINE] for line in lines if line.strip()]
+    events = _events(_stamp(line) for line in said if _of_interest(line))
+    if not events and not any(_stamp(line).stamped for line in said[:_LOOKED_AT]):
         return nothing(output, "no line of it looks like one of the kernel log")
-    return KernelLog(events=_events(stamps), line_count=len(stamps), truncated=rest)
+    return KernelLog(events=events, line_count=len(said), truncated=rest)
 
 
 def kmsg(output: Output) -> Parsed:
@@ -145,13 +152,15 @@ def kmsg(output: Output) -> Parsed:
         )
         for row in rows
     )
-    stamps = [_Stamp(row[4], boot_seconds=int(row[3]) / 1_000_000) for row in rows]
+    stamps = [
+        _Stamp(row[4], boot_seconds=int(row[3]) / 1_000_000) for row in rows if _of_interest(row[4])
+    ]
     return Kmsg(records=records, record_count=len(records), events=_events(stamps), truncated=rest)
 
 
-def _kernel_like(stamp: _Stamp) -> bool:
-    stamped = stamp.boot_seconds is not None or stamp.time is not None
-    return stamped or _found(stamp.text) is not None
+def _of_interest(line: str) -> bool:
+    """Whether the line may match a pattern, or names a GPU that a later line tells of."""
+    return HINTED.search(line) is not None or "NVRM" in line
 
 
 def _stamp(line: str) -> _Stamp:

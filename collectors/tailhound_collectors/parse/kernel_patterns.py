@@ -304,3 +304,6 @@ CPU = (
 )
 PATTERNS = (*NVME, *FABRICS, *PCI, *NETWORK, *GPU, *CPU)
 """In this order; the first that matches names the line."""
+
+HINTED = re.compile("|".join({re.escape(pattern.hint) for pattern in PATTERNS}))
+"""A line in which this finds nothing matches no pattern."""

@@ -58,7 +58,10 @@ def word(text: str | None) -> str | None:
     """A name or sentence from outside: no control characters, cut; None when empty."""
     if text is None:
         return None
-    cleaned = plain(text.strip(), _WORD).strip()
+    shown = text.strip()
+    if shown.isascii() and shown.isprintable() and len(shown) <= _WORD:
+        return shown or None
+    cleaned = plain(shown, _WORD).strip()
     return cleaned or None
 
 

@@ -135,7 +135,7 @@ def _persisting(losses: list[float | None], at: int) -> float | None:
 
 def _hop(hub: Keys, persisting: float | None) -> Hop:
     host = word(hub.text("host"))
-    silent = host in (None, "???")
+    silent = host in (None, "???") or json_decimal(hub.get("Loss%")) == 100
 
     def seconds(name: str) -> float | None:
         return None if silent else scaled(json_decimal(hub.get(name)), "0.001")

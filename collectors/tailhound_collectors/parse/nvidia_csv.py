@@ -68,6 +68,8 @@ def query_csv(output: Output) -> Parsed:
     """Gpus of one of the two known queries, or of any query with its header."""
     lines, _ = complete(output.stdout)
     for at, line in enumerate(lines):
+        if "," not in line:
+            continue
         row = _row(line)
         names = tuple(_UNIT.sub("", item) for item in row)
         if len(row) > 1 and _HEADERS & set(names):
