@@ -19,8 +19,10 @@ the kubelet writes the first "not ready" before it starts containers. Our own de
 SAME_ROLLOUT_SECONDS = 900.0
 """A pod created within a quarter of an hour after its ReplicaSet came with it: our own default."""
 
-_PULLED = re.compile(r"Successfully pulled image .{0,500}? in ((?:[\d.]+(?:h|ms|us|µs|ns|m|s))+)")
-_PART = re.compile(r"([\d.]+)(h|ms|us|µs|ns|m|s)")
+_PULLED = re.compile(
+    r"Successfully pulled image .{0,500}? in ((?:\d{1,9}(?:\.\d{1,9})?(?:h|ms|us|µs|ns|m|s)){1,5})"
+)
+_PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|us|µs|ns|m|s)")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 TEXT_AT_MOST = 200
 
@@ -134,7 +136,7 @@ def rolling_out(
         return bool(status.get("currentRevision") != status["updateRevision"])
     if not status.get("observedGeneration"):
         return None
-    return int(status.get("updatedReplicas") or 0) < int(status.get("replicas") or 0)
+    return _count(status.get("updatedReplicas"), 0) < _count(status.get("replicas"), 0)
 
 
 def _of_new_template(pods: Sequence[KubeObject], replica_sets: Sequence[KubeObject]) -> bool:
@@ -165,8 +167,8 @@ def _created(obj: KubeObject) -> datetime | None:
 
 def pull_seconds(events: Iterable[KubeObject]) -> float | None:
     """The longest image pull that the kubelet tells of."""
-    told = [_PULLED.search(str(event.get("message") or "")[:1000]) for event in events]
-    return max((duration(match[1]) for match in told if match), default=None)
+    found = [_PULLED.search(str(event.get("message") or "")[:1000]) for event in events]
+    return max((duration(match[1]) for match in found if match), default=None)
 
 
 def duration(text: str) -> float:
@@ -202,10 +204,15 @@ def startup_budget(pods: Iterable[KubeObject], container: str) -> float | None:
         for one in (pod.get("spec") or {}).get("containers") or ():
             probe = one.get("startupProbe")
             if probe and (not container or one.get("name") == container):
-                delay = float(probe.get("initialDelaySeconds") or 0)
-                period = float(probe.get("periodSeconds") or 10)
-                return delay + period * float(probe.get("failureThreshold") or 3)
+                delay = _count(probe.get("initialDelaySeconds"), 0)
+                period = _count(probe.get("periodSeconds"), 10)
+                return float(delay + period * _count(probe.get("failureThreshold"), 3))
     return None
+
+
+def _count(value: object, default: int) -> int:
+    """A whole number of an object; the API server's default where it holds none."""
+    return value if isinstance(value, int) else default
 
 
 def moment(text: object) -> datetime | None:
