@@ -116,10 +116,13 @@ class Collector(Protocol[P_contra, F_co]):
 class Together(Read[tuple[Any, ...]]):
     """Several reads asked at the same time; the reply holds theirs in the same order.
 
-    Each inner question is asked, shown, deduplicated and counted by itself.
+    Each inner question is asked, shown, deduplicated and counted by itself. `share` is the part of
+    the time left that they may use: below 1 where one that hangs must not leave the others' answers
+    without a next question.
     """
 
     requests: tuple[Read[Any], ...]
+    share: float = 1.0
 
     @property
     def backend(self) -> str:
@@ -132,8 +135,10 @@ class Together(Read[tuple[Any, ...]]):
         return "\n".join(request.shown for request in self.requests)
 
 
-def together(requests: Iterable[Read[T]]) -> Reading[tuple[T | Missing, ...]]:
+def together(
+    requests: Iterable[Read[T]], *, share: float = 1.0
+) -> Reading[tuple[T | Missing, ...]]:
     """Ask several questions at the same time; the replies come in the order of the questions."""
     asked = tuple(requests)
-    replies: tuple[T | Missing, ...] = yield Together(asked)
+    replies: tuple[T | Missing, ...] = yield Together(asked, share)
     return replies

@@ -36,7 +36,7 @@ def resolve(subject: Subject, labels: Mapping[str, str], start: Resolved) -> Rea
     """Find the subject's pods, workload, nodes and container. `start` carries the settings.
 
     The first question to the API and those to Prometheus go out together: when one of the two does
-    not answer, the other has.
+    not answer, the other has, and half of the time is left for its next questions.
     """
     found = replace(
         start,
@@ -53,7 +53,7 @@ def resolve(subject: Subject, labels: Mapping[str, str], start: Resolved) -> Rea
     found = replace(found, notes=(*found.notes, refused)) if refused else found
     queries = pod_queries(subject, found)
     asked: list[Read[Any]] = [*([first] if first else []), *(query for query, _ in queries)]
-    replies = yield from together(asked)
+    replies = yield from together(asked, share=0.5)
     if first:
         found = yield from _by_api(subject, found, replies[0])
         replies = replies[1:]

@@ -19,6 +19,9 @@ GRACE_SECONDS = 2.0
 
 PROGRESS_AT_MOST = 3
 PROGRESS_APART_SECONDS = 2.0
+QUIET_SECONDS = PROGRESS_APART_SECONDS + 0.5
+"""No progress so shortly before the deadline: a message is edited once in two seconds, and the
+verdict must not wait for that."""
 
 
 class Clockwork:
@@ -32,6 +35,11 @@ class Clockwork:
         left = (verdict_by - now).total_seconds()
         self.total = left if left >= fresh else fresh
         self.began = asyncio.get_running_loop().time()
+
+    @property
+    def quiet_from(self) -> float:
+        """From when on, in the loop's time, no progress is shown."""
+        return self.began + self.total - QUIET_SECONDS
 
     def turn(self, share: float, as_of: datetime) -> Turn:
         """The turn of a step that may use the run's time up to this share of it."""
@@ -51,10 +59,16 @@ async def within(turn: Turn, work: Coroutine[Any, Any, R]) -> tuple[R, bool]:
 
 
 class Progressing:
-    """Lets a few progress reports through, well apart; `write` may take its time."""
+    """Lets a few progress reports through, well apart; `write` may take its time.
 
-    def __init__(self, write: Callable[[Progress], Coroutine[Any, Any, None]]) -> None:
+    `quiet_from` is the time of the event loop from which on none is let through.
+    """
+
+    def __init__(
+        self, write: Callable[[Progress], Coroutine[Any, Any, None]], quiet_from: float
+    ) -> None:
         self._write = write
+        self._quiet_from = quiet_from
         self._left = PROGRESS_AT_MOST
         self._next = asyncio.get_running_loop().time() + PROGRESS_APART_SECONDS
         self._task: asyncio.Task[None] | None = None
@@ -62,7 +76,8 @@ class Progressing:
     def __call__(self, progress: Progress) -> None:
         """Report progress; called on the event loop as often as one likes."""
         now = asyncio.get_running_loop().time()
-        if self._left <= 0 or now < self._next or (self._task and not self._task.done()):
+        too_soon = now < self._next or (self._task and not self._task.done())
+        if self._left <= 0 or too_soon or now >= self._quiet_from:
             return
         self._left -= 1
         self._next = now + PROGRESS_APART_SECONDS

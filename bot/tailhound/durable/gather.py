@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
 from tailhound.durable.answers import filled, note
@@ -148,39 +148,43 @@ class _Wave:
         self._turn = turn
         self._states: dict[Request[Any], str] = {}
 
-    async def reply(self, request: Request[Any], asked: list[Asked]) -> Any:
+    async def reply(
+        self, request: Request[Any], asked: list[Asked], turn: Turn | None = None
+    ) -> Any:
         """The reply to a question, or to several at once; each is noted in `asked`."""
+        turn = turn or self._turn
         if isinstance(request, Together):
+            part = _part(turn, request.share)
             notes: list[list[Asked]] = [[] for _ in request.requests]
             each = zip(request.requests, notes, strict=True)
-            replies = await asyncio.gather(*(self.reply(inner, note) for inner, note in each))
+            replies = await asyncio.gather(*(self.reply(inner, note, part) for inner, note in each))
             asked += [one for note in notes for one in note]
             return tuple(replies)
         if not isinstance(request, Read):
             asked.append(note(request, _REFUSED, 0.0))
             raise Refused(f"{_REFUSED.detail}: {plain(redacted(request.shown), 200)}")
-        settled = await self._settled(request)
+        settled = await self._settled(request, turn)
         asked.append(note(request, settled.reply, settled.seconds))
         return settled.reply
 
-    async def _settled(self, request: Request[Any]) -> Settled:
+    async def _settled(self, request: Request[Any], turn: Turn) -> Settled:
         loop = asyncio.get_running_loop()
         start = loop.time()
-        if start >= self._turn.deadline:
+        if start >= turn.deadline:
             return Settled(_TOO_LATE, 0.0)
         self._tell(request, "waiting")
         settled = await self.memo.reply(
-            request, lambda: self._ask(request), self._turn.deadline + GRACE
+            request, lambda: self._ask(request, turn), turn.deadline + GRACE
         )
         if settled is None:
-            missing = Missing(Reason.TIMEOUT, "no answer by the deadline of the investigation")
+            missing = Missing(Reason.TIMEOUT, "no answer in the time that there was")
             settled = Settled(missing, loop.time() - start)
             if self._states.get(request) == "waiting":  # once, however many wait for it
                 self._hear(request, settled)
         self._tell(request, _state(settled.reply))
         return settled
 
-    async def _ask(self, request: Request[Any]) -> Any:
+    async def _ask(self, request: Request[Any], turn: Turn) -> Any:
         start = asyncio.get_running_loop().time()
         transport = next(
             (one for one in self._transports if isinstance(request, one.handles)), None
@@ -191,7 +195,7 @@ class _Wave:
                 Reason.SKIPPED, f"not asked: {_NOT_CONFIGURED.get(kind, f'{kind} is unknown')}"
             )
         else:
-            reply = await transport.ask(request, self._turn)
+            reply = await transport.ask(request, turn)
         reply = _clean(reply)
         self._hear(request, Settled(reply, asyncio.get_running_loop().time() - start))
         return reply
@@ -213,6 +217,12 @@ class _Wave:
                     failed=states.count("failed"),
                 )
             )
+
+
+def _part(turn: Turn, share: float) -> Turn:
+    """The turn that ends when this share of the time left is over."""
+    now = asyncio.get_running_loop().time()
+    return replace(turn, deadline=min(turn.deadline, now + share * (turn.deadline - now)))
 
 
 _REFUSED = Missing(Reason.SKIPPED, "refused: a collector may only read")

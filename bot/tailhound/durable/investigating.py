@@ -53,7 +53,11 @@ class Investigating(Protocol):
         *,
         record: Record,
     ) -> Plain:
-        """Ask these questions, by the names of their evidence, once more."""
+        """Ask these questions, by the names of their evidence, once more.
+
+        The answer holds `resolved` when the subject turned out to be another one; then its evidence
+        is all there is about it.
+        """
         ...
 
     def decide(  # noqa: PLR0913 (three of them describe how the evidence came about)

@@ -4,6 +4,7 @@
 so what a wave returns is plain JSON.
 """
 
+import asyncio
 import dataclasses
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,11 @@ from tailhound.store.incidents import RawOutput
 
 _RESOLVED = TypeAdapter(Resolved)
 MEMOS_AT_MOST = 200
+SUBJECT = "subject"
+"""The name of the evidence that tells how the subject was found."""
+
+RESOLVING_AGAIN, RESOLVING_SECONDS = 0.3, 6.0
+"""The part of a late run's time in which the subject is looked for again, and its most seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ class Investigator:
             nodes_count=len(nodes),
         )
         collector = _Resolving(incident, start)
-        ask = Ask("subject", collector, start)
+        ask = Ask(SUBJECT, collector, start)
         found = await gather(
             [ask], self._transports, turn, record=self._hearing, memo=self._memo(incident)
         )
@@ -134,14 +140,20 @@ class Investigator:
         self, incident: Incident, resolved: Plain, collected: Plain, turn: Turn, *, record: Record
     ) -> Plain:
         """Ask the conditional questions; only the new evidence comes back."""
-        made = self._plan(resolved)
         evidence = evidence_from_plain(collected["evidence"])
+        wanted = self._second(self._plan(resolved), incident, resolved, evidence)
+        found = await self._ask(wanted, incident, turn, self._heard(record, incident, turn))
+        return {"evidence": evidence_to_plain(found)}
+
+    def _second(
+        self, made: Plan, incident: Incident, resolved: Plain, evidence: Sequence[Evidence]
+    ) -> list[Planned]:
+        """The conditional questions that this evidence asks for, and that it does not answer."""
         site = self._site(incident, _inputs(resolved))
         facts = {book.id: made.facts_of(book, evidence) for book in self._runbooks}
         values = {book.id: values_for(book, site) for book in self._runbooks}
-        heard = self._heard(record, incident, turn)
-        found = await self._ask(made.second(facts, values), incident, turn, heard)
-        return {"evidence": evidence_to_plain(found)}
+        known = {item.name for item in evidence}
+        return [item for item in made.second(facts, values) if item.name not in known]
 
     async def again(
         self,
@@ -152,11 +164,35 @@ class Investigator:
         *,
         record: Record,
     ) -> Plain:
-        """Ask these questions, by the names of their evidence, once more."""
-        wanted = [item for item in self._plan(resolved).evidence if item.name in names]
+        """Ask these questions, by the names of their evidence, once more.
+
+        When the subject turns out to be another one now, everything is asked, about that one, and
+        `resolved` is in the answer.
+        """
         self._memos.pop((incident.id, incident.n), None)
-        found = await self._ask(wanted, incident, turn, self._heard(record, incident, turn))
-        return {"evidence": evidence_to_plain(found)}
+        other: Plain | None = None
+        subject: tuple[Evidence, ...] = ()
+        if SUBJECT in names:
+            other, subject = await self._subject_again(incident, resolved, turn)
+        made = self._plan(other or resolved)
+        old = () if other else _kept(incident, names)
+        heard = self._heard(record, incident, turn)
+        first = [item for item in made.first if other or item.name in names]
+        found = await self._ask(first, incident, turn, heard)
+        second = self._second(made, incident, other or resolved, (*old, *found))
+        found += await self._ask(second, incident, turn, heard)
+        answer = {"evidence": evidence_to_plain((*subject, *found))}
+        return answer | ({"resolved": other} if other else {})
+
+    async def _subject_again(
+        self, incident: Incident, resolved: Plain, turn: Turn
+    ) -> tuple[Plain | None, tuple[Evidence, ...]]:
+        """The subject, looked for once more, None when it is the same; and how it was found."""
+        now = asyncio.get_running_loop().time()
+        part = now + min(RESOLVING_AGAIN * (turn.deadline - now), RESOLVING_SECONDS)
+        found = await self.resolve(incident, dataclasses.replace(turn, deadline=part))
+        same = _about(found) == _about(resolved) or not found["resolved"]["pods"]
+        return None if same else found, evidence_from_plain(found["evidence"])
 
     def decide(  # noqa: PLR0913 - what the workflow hands over, all by name
         self,
@@ -243,6 +279,18 @@ class Investigator:
         while len(self._memos) > MEMOS_AT_MOST:
             self._memos.popitem(last=False)
         return memo
+
+
+def _kept(incident: Incident, names: Sequence[str]) -> tuple[Evidence, ...]:
+    """What the verdict rests on, without the evidence of these names."""
+    old = incident.diagnosis.evidence if incident.diagnosis else ()
+    return tuple(item for item in old if item.name not in names)
+
+
+def _about(resolved: Plain) -> dict[str, Any]:
+    """What a resolution is about, however it was found."""
+    found = resolved["resolved"]
+    return {key: found[key] for key in found if key not in ("notes", "found_by")}
 
 
 def _inputs(resolved: Plain) -> Resolved:

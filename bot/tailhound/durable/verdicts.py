@@ -83,8 +83,12 @@ def _essence(diagnosis: Diagnosis) -> tuple[Any, ...]:
 
 
 def unanswered(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """The names of the evidence in which a question ran out of time."""
-    return tuple(item.name for item in evidence if _timed_out(item))
+    """The names of the evidence to ask again: none unless a question ran out of time; then also
+    what was not asked, for want of a slot, of time or of a subject.
+    """
+    if not any(map(_timed_out, evidence)):
+        return ()
+    return tuple(item.name for item in evidence if not is_whole(item))
 
 
 def _timed_out(item: Evidence) -> bool:
@@ -100,18 +104,34 @@ def merged(old: Sequence[Evidence], new: Sequence[Evidence]) -> tuple[Evidence, 
     return kept + tuple(newer.values())
 
 
+def is_whole(item: Evidence) -> bool:
+    """Whether all that this evidence asks was answered, be it with "there is none"."""
+    open_ended = (EvidenceStatus.TIMEOUT, EvidenceStatus.SKIPPED)
+    return item.status not in open_ended and not any(a.status in open_ended for a in item.asked)
+
+
 def answered_late(new: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """The new evidence that brought an answer."""
-    return tuple(item for item in new if not _timed_out(item))
+    return tuple(
+        item for item in new if not _timed_out(item) and item.status is not EvidenceStatus.SKIPPED
+    )
 
 
-def why_late(new: Sequence[Evidence], since: datetime, now: datetime) -> str:
-    """Who answered late: `ssh db-1 answered after 47 s`."""
+def why_late(
+    old: Sequence[Evidence], new: Sequence[Evidence], since: datetime, now: datetime
+) -> str:
+    """Who did not answer before and does now: `ssh db-1 answered after 47 s`."""
+    was_late = {
+        asked.backend
+        for item in old
+        for asked in item.asked
+        if asked.status is EvidenceStatus.TIMEOUT
+    }
     backends = dict.fromkeys(
         asked.backend
         for item in new
         for asked in item.asked
-        if asked.status is EvidenceStatus.COLLECTED
+        if asked.status is EvidenceStatus.COLLECTED and asked.backend in was_late
     )
     who = ", ".join(backends) or "the late questions"
     return f"{who} answered after {duration((now - since).total_seconds())}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from tailhound.durable import verdicts
+from tailhound.durable.again import Again
 from tailhound.durable.asking import Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
@@ -100,7 +101,7 @@ class _Run:
     async def collect(self, resolved: Plain) -> Plain:
         case, work = await self._begin()
         turn = work.turn(COLLECT_SHARE, self._now())
-        progressing = Progressing(self._show)
+        progressing = Progressing(self._show, work.quiet_from)
         investigator = self._shop.investigator_for(self._sha)
         asking = investigator.collect(
             case.incident, resolved, turn, progressing, record=self._raw.append
@@ -154,11 +155,8 @@ class _Run:
             return {"evidence": []}
         by = case.requested_at + timedelta(seconds=self._shop.terms().late_seconds)
         turn = Clockwork(by, self._now(), self._fresh()).turn(1.0, self._now())
-        investigator = self._shop.investigator_for(self._sha)
-        asking = investigator.again(
-            case.incident, case.resolved, case.late, turn, record=self._raw.append
-        )
-        answers, cut = await within(turn, asking)
+        again = Again(self._shop.investigator_for(self._sha), case, self._raw.append)
+        answers, cut = await within(turn, again.ask(turn))
         return await self._collected(answers, cut)
 
     async def revise(self, answers: Plain) -> str:
@@ -168,16 +166,18 @@ class _Run:
         if old is None or not verdicts.answered_late(new):
             return "nothing new"
         now = self._now()
+        other = answers.get("resolved")
+        evidence = new if other else again(case.incident, new)
         diagnosis: Diagnosis = await self._shop.blocking.run(
             self._shop.investigator_for(self._sha).decide,
             case.incident,
-            case.resolved,
-            again(case.incident, new),
+            other or case.resolved,
+            evidence,
             decided_at=now,
-            at_deadline=bool(verdicts.unanswered(again(case.incident, new))),
+            at_deadline=bool(verdicts.unanswered(evidence)),
             took_seconds=(now - case.requested_at).total_seconds(),
         )
-        why = verdicts.why_late(new, case.requested_at, now)
+        why = verdicts.why_late(old.evidence, new, case.requested_at, now)
         await self._shop.blocking.run(
             self._shop.cases.revise, self._id, self._n, old, diagnosis, why
         )

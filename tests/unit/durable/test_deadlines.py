@@ -1,6 +1,7 @@
 """Turns, and how often progress is shown."""
 
 import asyncio
+import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -66,7 +67,7 @@ def test_progress_is_written_rarely_and_never_twice_at_once(
             written.append(progress.answered)
             at_once -= 1
 
-        progressing = Progressing(write)
+        progressing = Progressing(write, math.inf)
         for i in range(60):
             progressing(Progress(answered=i, waiting=0, failed=0))
             await asyncio.sleep(0.005)
@@ -77,5 +78,24 @@ def test_progress_is_written_rarely_and_never_twice_at_once(
         progressing(Progress(answered=99, waiting=0, failed=0))
         await progressing.finish()
         assert 99 not in written
+
+    kit.run(scene())
+
+
+def test_shortly_before_the_deadline_no_progress_is_written() -> None:
+    async def scene() -> None:
+        written: list[int] = []
+
+        async def write(progress: Progress) -> None:
+            written.append(progress.answered)
+
+        now = asyncio.get_running_loop().time()
+        clockwork = Clockwork(NOW + timedelta(seconds=30), NOW, 10.0)
+        assert clockwork.quiet_from == pytest.approx(now + 27.5, abs=0.2)
+        progressing = Progressing(write, now - 1.0)
+        progressing._next = 0.0
+        progressing(Progress(answered=1, waiting=0, failed=0))
+        await progressing.finish()
+        assert written == []
 
     kit.run(scene())

@@ -221,6 +221,20 @@ def test_several_questions_at_once_are_asked_at_the_same_time_and_answered_in_or
     assert transport.cancelled == ["never"]
 
 
+def test_one_that_hangs_leaves_time_for_the_next_question_of_the_others() -> None:
+    def flow(params: Any) -> Reading[Facts]:
+        asked = [Query(promql="first"), Query(promql="never")]
+        first, hung = yield from together(asked, share=0.5)
+        assert isinstance(hung, Missing)
+        second = yield from read(Query(promql="second"))
+        return Facts(value_of(first), value_of(second))
+
+    transport = Answers({"first": vector(1), "second": vector(2)})
+    (found,) = run([By(flow)], transport, seconds=0.6)
+    assert (found.facts["first"], found.facts["second"]) == (1, 2)
+    assert transport.cancelled == ["never"]
+
+
 def test_at_the_deadline_what_is_open_is_cancelled_and_what_was_measured_is_kept() -> None:
     def three(params: Any) -> Reading[Facts]:
         first = yield from read(Query(promql="first"))

@@ -114,14 +114,22 @@ def test_evidence_with_one_question_out_of_time_is_asked_again() -> None:
     assert verdicts.unanswered((half, evidence("b"))) == ("a",)
 
 
+def test_what_was_not_asked_is_asked_with_what_ran_out_of_time_but_not_without() -> None:
+    skipped = evidence("a", EvidenceStatus.SKIPPED)
+    assert verdicts.unanswered((skipped, evidence("b"))) == ()
+    late = evidence("c", EvidenceStatus.TIMEOUT)
+    assert verdicts.unanswered((skipped, evidence("b"), late)) == ("a", "c")
+
+
 def test_it_says_who_answered_late() -> None:
     late = replace(
         evidence("a"),
         asked=(Asked(question="q", backend="ssh db-1", status=EvidenceStatus.COLLECTED),),
     )
-    why = verdicts.why_late((late,), NOW, NOW + timedelta(seconds=47))
+    open_ended = replace(late, asked=(replace(late.asked[0], status=EvidenceStatus.TIMEOUT),))
+    why = verdicts.why_late((open_ended,), (late,), NOW, NOW + timedelta(seconds=47))
     assert why.replace("\u00a0", " ") == "ssh db-1 answered after 47 s"
-    silent = verdicts.why_late((evidence("a", EvidenceStatus.EMPTY),), NOW, NOW)
+    silent = verdicts.why_late((), (evidence("a", EvidenceStatus.EMPTY),), NOW, NOW)
     assert silent.startswith("the late questions answered")
 
 
