@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from tailhound.flow import Reading
 from tailhound.model.facts import Series
-from tailhound.requests.prometheus import matchers
 from tailhound_collectors.discovery import Found
+from tailhound_collectors.edges import edges_of
 from tailhound_collectors.families import FRONTEND
 from tailhound_collectors.reading import ONSET_WINDOW, WINDOW, history, side_by_side, usually
 
@@ -53,18 +53,21 @@ class Share:
 
 
 def error_rows(
-    found: Found, namespace: str, workload: str, usual: Sequence[float]
+    found: Found | None, namespace: str, workload: str, usual: Sequence[float]
 ) -> Reading[tuple[ErrorRow, ...]]:
     """The share of each place that counts failures, worst first."""
-    shares = [*_engine(found), *_frontend(found), *_edges(namespace, workload)]
+    own = [*_engine(found), *_frontend(found)] if found else []
+    shares = [*own, *_edges(namespace, workload)]
     rows = yield from side_by_side(_row(share, usual) for share in shares)
     known = [row for row in rows if row.ratio is not None]
     return tuple(sorted(known, key=lambda row: -(row.ratio or 0.0)))
 
 
-def aborted(found: Found, usual: Sequence[float]) -> Reading[tuple[float | None, float | None]]:
+def aborted(
+    found: Found | None, usual: Sequence[float]
+) -> Reading[tuple[float | None, float | None]]:
     """The share of requests that clients gave up, now and usually: no failure by itself."""
-    share = _aborted(found)
+    share = _aborted(found) if found else None
     if share is None:
         return None, None
     return (yield from usually(share.promql(WINDOW), usual))
@@ -120,31 +123,7 @@ def _frontend(found: Found) -> Iterable[Share]:
 
 
 def _edges(namespace: str, workload: str) -> Iterable[Share]:
-    """The ingress and the mesh in front, where a Service or workload has the workload's name."""
-    if not workload or not namespace:
-        return
-    counted = (
-        (
-            "the ingress",
-            "nginx_ingress_controller_requests"
-            + matchers(exported_namespace=namespace, exported_service=workload),
-            "status",
-        ),
-        (
-            "the ingress",
-            "nginx_ingress_controller_requests" + matchers(namespace=namespace, service=workload),
-            "status",
-        ),
-        (
-            "the mesh",
-            "istio_requests_total"
-            + matchers(
-                'reporter="destination"',
-                destination_workload_namespace=namespace,
-                destination_workload=workload,
-            ),
-            "response_code",
-        ),
-    )
-    for source, selector, label in counted:
-        yield Share(source, (_with(selector, f'{label}=~"{FAILED}"'),), (selector,))
+    """The ingress and the mesh in front."""
+    for edge in edges_of(namespace, workload):
+        asked = edge.requests + edge.here
+        yield Share(edge.source, (_with(asked, f'{edge.status}=~"{FAILED}"'),), (asked,))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from tailhound.flow import Reading
 from tailhound.model.facts import fact
 from tailhound_collectors.discovery import Found, find
+from tailhound_collectors.edges import edge_symptoms
 from tailhound_collectors.errors import ErrorRow, aborted, error_rows
 from tailhound_collectors.families import Part
 from tailhound_collectors.reading import ratio, side_by_side, usually
@@ -87,28 +88,34 @@ class LatencyCollector:
     def collect(self, params: LatencyParams) -> Reading[Latency]:
         """Find the family, then ask for means, load and failures, then for the histories."""
         found = yield from find(params.namespace, params.pods, params.metric_prefix)
-        if found is None:
-            return Latency()
-        parts = yield from side_by_side([_timed(found, params), _counted(found, params)])
-        return _merged(*parts)
+        timed, counted, edges = yield from side_by_side(
+            [_timed(found, params), _counted(found, params), _edges(params)]
+        )
+        rows = (*(timed.symptoms or ()), *(edges.symptoms or ()))
+        return replace(
+            timed,
+            requests_per_second=counted.requests_per_second,
+            requests_ratio=counted.requests_ratio,
+            error_ratio=counted.error_ratio,
+            error_ratio_usual=counted.error_ratio_usual,
+            error_source=counted.error_source,
+            aborted_ratio=counted.aborted_ratio,
+            aborted_ratio_usual=counted.aborted_ratio_usual,
+            errors=counted.errors,
+            symptoms=rows or None,
+        )
 
 
-def _merged(timed: Latency, counted: Latency) -> Latency:
-    return replace(
-        timed,
-        requests_per_second=counted.requests_per_second,
-        requests_ratio=counted.requests_ratio,
-        error_ratio=counted.error_ratio,
-        error_ratio_usual=counted.error_ratio_usual,
-        error_source=counted.error_source,
-        aborted_ratio=counted.aborted_ratio,
-        aborted_ratio_usual=counted.aborted_ratio_usual,
-        errors=counted.errors,
-    )
+def _edges(params: LatencyParams) -> Reading[Latency]:
+    """What the ingress and the mesh wait for, whatever serves."""
+    rows = yield from edge_symptoms(params.namespace, params.workload, params.usual)
+    return Latency(symptoms=rows or None)
 
 
-def _timed(found: Found, params: LatencyParams) -> Reading[Latency]:
+def _timed(found: Found | None, params: LatencyParams) -> Reading[Latency]:
     """Means, stages and symptoms."""
+    if found is None:
+        return Latency()
     family = found.family
     measured = yield from means(family, found.here, params.usual)
     rows = yield from symptoms(family, measured, found.here, params.usual)
@@ -125,11 +132,11 @@ def _timed(found: Found, params: LatencyParams) -> Reading[Latency]:
     return _cpu_stage(latency, measured, family.on_cpu)
 
 
-def _counted(found: Found, params: LatencyParams) -> Reading[Latency]:
+def _counted(found: Found | None, params: LatencyParams) -> Reading[Latency]:
     """Load and failures."""
     load, gone = yield from side_by_side(
         [
-            usually(arrivals(found.family, found.here), params.usual),
+            usually(arrivals(found.family, found.here) if found else "", params.usual),
             aborted(found, params.usual),
         ]
     )

@@ -123,14 +123,15 @@ def symptoms(
         if kind in family.timings and found.seconds[kind][0] is not None
     ]
     rows = yield from side_by_side(
-        _row(row, family.timings[row.symptom], here, usual) for row in wanted
+        row_of(row, family.timings[row.symptom], here, usual) for row in wanted
     )
     return rows
 
 
-def _row(
+def row_of(
     row: SymptomRow, timings: Sequence[Timing], here: str, usual: Sequence[float]
 ) -> Reading[SymptomRow]:
+    """The row with its history, and its quantile where there are buckets."""
     series, usual_series = yield from history(mean(timings, here, ONSET_WINDOW), usual)
     row = replace(row, series=series, usual_series=usual_series)
     histograms = [one for one in timings if one.bucket]

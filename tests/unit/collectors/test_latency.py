@@ -260,3 +260,47 @@ def test_the_worst_place_that_counts_failures_is_named() -> None:
     facts = collected(answers, params)
     assert (facts.error_source, facts.error_ratio) == ("the ingress", 0.4)
     assert [row.source for row in facts.errors or ()] == ["the ingress", "the engine"]
+
+
+EDGE = "(sum (rate(nginx_ingress_controller_response_duration_seconds_sum{exported_namespace"
+
+
+def test_the_edge_is_a_symptom_even_of_a_server_that_tells_nothing() -> None:
+    params = LatencyParams(namespace="llm", pods=("a",), workload="chat")
+    facts = collected({EDGE: grew(4.0, 0.5), "count by (le)": BOUNDS, "increase(": EMPTY}, params)
+    (row,) = facts.symptoms or ()
+    assert (row.symptom, row.title) == ("edge", "request at the ingress")
+    assert (row.seconds, row.usual_seconds) == (4.0, 0.5)
+    assert facts.engine is None
+
+
+def test_the_edge_comes_after_the_engines_own_latencies_and_is_no_slowdown_of_it() -> None:
+    params = LatencyParams(namespace="llm", pods=("a",), workload="chat")
+    facts = collected({EDGE: grew(400.0, 0.5), **VLLM}, params)
+    assert [row.symptom for row in facts.symptoms or ()] == ["ttft", "itl", "e2e", "queue", "edge"]
+    assert facts.slowdown_ratio == pytest.approx(10)
+
+
+def test_the_mesh_tells_milliseconds() -> None:
+    asked: list[str] = []
+
+    def answer(request: Any) -> Any:
+        asked.append(request.shown)
+        return EMPTY
+
+    params = LatencyParams(namespace="llm", pods=("a",), workload='ch"at')
+    drive(LatencyCollector().collect(params), answer)
+    (mesh,) = {shown for shown in asked if "istio_request_duration" in shown and "ago" not in shown}
+    assert mesh.endswith("* 0.001)")
+    assert 'destination_workload="ch\\"at"' in mesh
+
+
+def test_without_a_known_workload_no_edge_is_asked() -> None:
+    asked: list[str] = []
+
+    def answer(request: Any) -> Any:
+        asked.append(request.shown)
+        return EMPTY
+
+    drive(LatencyCollector().collect(PARAMS), answer)
+    assert not [shown for shown in asked if "nginx" in shown or "istio" in shown]
