@@ -73,8 +73,8 @@ def _headline(diagnosis: Diagnosis) -> str:
         counts = _counts(diagnosis)
         return f"{head}  {counts}"
     confidence = diagnosis.confidence.value if diagnosis.confidence else "low"
-    title = diagnosis.cause(diagnosis.primary).title
-    return f"{head}  {title:<{max(1, WIDTH - len(head) - 20)}}{confidence} confidence"
+    left = f"{head}  {diagnosis.cause(diagnosis.primary).title}"
+    return f"{left:<{WIDTH - 20}}  {confidence} confidence"
 
 
 def _counts(diagnosis: Diagnosis) -> str:
@@ -152,13 +152,16 @@ def seen(check: Check) -> str:
 
 
 def needs(bounds: Sequence[Bound]) -> str:
-    """`   needs over 25 %`, or nothing."""
+    """`   needs over 25 %`, or nothing; alternatives are joined by "or"."""
     words = {">": "over", ">=": "at least", "<": "under", "<=": "at most", "==": "", "!=": "not"}
-    told = [
-        f"{words.get(bound.comparison, '')} {number(bound.value, bound.unit)}".strip()
-        for bound in bounds
-    ]
-    return f"   needs {' and '.join(dict.fromkeys(told))}" if told else ""
+    groups: dict[int, list[str]] = {}
+    for bound in bounds:
+        text = f"{words.get(bound.comparison, '')} {number(bound.value, bound.unit)}".strip()
+        groups.setdefault(bound.alternative, []).append(text)
+    always = groups.pop(0, [])
+    either = " or ".join(dict.fromkeys(" and ".join(dict.fromkeys(one)) for one in groups.values()))
+    told = [*dict.fromkeys(always), *([either] if either else [])]
+    return f"   needs {' and '.join(told)}" if told else ""
 
 
 def _offers(cause: Cause) -> list[str]:

@@ -68,12 +68,17 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """A bound that a condition compares with: `>`, 0.25, "ratio"."""
+    """A bound that a condition compares with: `>`, 0.25, "ratio".
+
+    `alternative` is 0 for what must hold in any case; bounds with different numbers are
+    alternatives (`or`), those with the same one belong together.
+    """
 
     fact: str
     comparison: str
     value: float
     unit: str
+    alternative: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ Answering never raises, whatever the facts hold: a value of another kind than de
 is not finite, counts as not measured.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,10 @@ __all__ = ["Answer", "Condition", "Facts", "Vocabulary", "compile_condition"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a condition says: `missing` names the facts that would decide, when it is UNKNOWN."""
+    """What a condition says: `missing` names the facts that would decide, when it is UNKNOWN.
+
+    When an alternative made an `or` true, `seen` and `needs` are of that one alone.
+    """
 
     truth: Truth
     seen: tuple[Seen, ...]
@@ -39,7 +42,7 @@ class Condition:
     """One checked condition. `names` are the facts it looks at, `used` its thresholds.
 
     `bare` are the numbers without a name, a matter for the linter. `limits` are the bounds that
-    every answer gives as `needs`, in the same order.
+    every whole answer gives as `needs`, in the same order.
     """
 
     text: str
@@ -61,13 +64,21 @@ class Condition:
         value: bool | None = self._run(Scope(facts, thresholds))
         return truth_of(value)
 
-    def answer(self, facts: Facts, thresholds: Mapping[str, float]) -> Answer:
-        """The truth, the values seen, what is missing and the bounds."""
+    def answer(
+        self, facts: Facts, thresholds: Mapping[str, float], *, whole: bool = False
+    ) -> Answer:
+        """The truth, the values seen, what is missing and the bounds.
+
+        `whole` gives also the values and bounds of alternatives that did not decide.
+        """
         scope = Scope(facts, thresholds)
         value: bool | None = self._run(scope)
         missing = tuple(dict.fromkeys(scope.missing)) if value is None else ()
-        seen = tuple(found for look in self._looks if (found := _seen(look, scope)) is not None)
-        return Answer(truth_of(value), seen, missing, _needs(self.limits, scope))
+        idle = frozenset() if whole else frozenset(scope.idle)
+        looks = [look for look in self._looks if not look.paths or _told(look.paths, idle)]
+        limits = [limit for limit in self.limits if _told((limit.path,), idle)]
+        seen = tuple(found for look in looks if (found := _seen(look, scope)) is not None)
+        return Answer(truth_of(value), seen, missing, _needs(limits, scope))
 
 
 def compile_condition(
@@ -101,13 +112,22 @@ def compile_condition(
     )
 
 
-def _needs(limits: tuple[Limit, ...], scope: Scope) -> tuple[Bound, ...]:
+def _told(paths: Iterable[tuple[int, ...]], idle: frozenset[int]) -> bool:
+    """Whether one of these places is in no idle alternative."""
+    return any(idle.isdisjoint(path) for path in paths)
+
+
+def _needs(limits: Iterable[Limit], scope: Scope) -> tuple[Bound, ...]:
     found = []
     for limit in limits:
         value = limit.limit(scope)
         if value is not None:
             bound = Bound(
-                fact=limit.fact, comparison=limit.comparison, value=value, unit=limit.unit
+                fact=limit.fact,
+                comparison=limit.comparison,
+                value=value,
+                unit=limit.unit,
+                alternative=limit.path[0] if limit.path else 0,
             )
             found.append(bound)
     return tuple(found)

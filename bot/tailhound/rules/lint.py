@@ -149,7 +149,7 @@ def _sides(runbook: Runbook) -> dict[str, set[str]]:
     for test in (None, *runbook.tests):
         facts = facts_of(runbook, test, thresholds)
         for claim in judged_claims(runbook):
-            answer = claim.condition.answer(facts, thresholds)
+            answer = claim.condition.answer(facts, thresholds, whole=True)
             seen = {item.name: item.value for item in answer.seen}
             for limit, bound in zip(claim.condition.limits, answer.needs, strict=True):
                 value = seen.get(limit.fact)

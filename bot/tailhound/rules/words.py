@@ -21,7 +21,11 @@ def _seen(seen: Seen, check: Check) -> str:
     text = wording.fact(seen.value, seen.unit)
     of = f" on {wording.cut(seen.of)}" if seen.of else ""
     needs = [bound for bound in check.needs if bound.fact == seen.name]
-    return f"{text}{of}" + (f" ({needed(needs, check.part)})" if needs else "")
+    if not needs:
+        return f"{text}{of}"
+    alternatives = [bound.alternative for bound in check.needs if bound.alternative]
+    later = bool(needs[0].alternative) and needs[0].alternative != alternatives[0]
+    return f"{text}{of} ({'or ' if later else ''}{needed(needs, check.part)})"
 
 
 def needed(bounds: list[Bound], part: Part) -> str:
@@ -29,7 +33,8 @@ def needed(bounds: list[Bound], part: Part) -> str:
     verb = "refuted" if part is Part.REFUTE else "needs"
     low = [bound for bound in bounds if bound.comparison in (">", ">=")]
     high = [bound for bound in bounds if bound.comparison in ("<", "<=")]
-    if len(low) == 1 and len(high) == 1 and low[0].value < high[0].value:
+    together = len({bound.alternative for bound in bounds}) == 1
+    if together and len(low) == 1 and len(high) == 1 and low[0].value < high[0].value:
         return f"{verb} {_bound(low[0])} to {_bound(high[0])}"
     return f"{verb} " + " or ".join(_one(bound, part) for bound in bounds[:2])
 

@@ -273,3 +273,46 @@ def test_an_overflow_is_unknown() -> None:
     facts: Any = {"cpu": {"lost": 1e308, "slowdown": 1e10}}
     answer = ask("cpu.lost * cpu.slowdown > lost", facts)
     assert (answer.truth, answer.missing) == (Truth.UNKNOWN, ("cpu.lost", "cpu.slowdown"))
+
+
+OR = "cpu.slowdown > moved * 4 or cpu.throttled_ratio > strong"
+
+
+def shown(text: str, facts: Any = FACTS) -> tuple[list[str], list[str]]:
+    """The names of the values and of the bounds that people see."""
+    answer = ask(text, facts)
+    return [seen.name for seen in answer.seen], [bound.fact for bound in answer.needs]
+
+
+def test_of_an_or_only_the_alternative_that_made_it_true_is_shown() -> None:
+    assert shown(OR) == (["cpu.throttled_ratio"], ["cpu.throttled_ratio"])
+    first = {"cpu": {"slowdown": 9, "throttled_ratio": 0.9}}
+    assert shown(OR, first) == (["cpu.slowdown"], ["cpu.slowdown"])
+
+
+def test_of_an_or_that_is_false_or_unknown_everything_is_shown() -> None:
+    both = ["cpu.slowdown", "cpu.throttled_ratio"]
+    assert shown(OR, {"cpu": {"slowdown": 2, "throttled_ratio": 0.1}}) == (both, both)
+    assert shown(OR, {"cpu": {"slowdown": 2}}) == (["cpu.slowdown"], both)
+
+
+def test_a_value_of_several_places_is_shown_while_one_of_them_counts() -> None:
+    text = "cpu.slowdown > 0 and (spec.limited or cpu.slowdown > moved)"
+    assert shown(text) == (["cpu.slowdown", "spec.limited"], ["cpu.slowdown"])
+
+
+def test_a_not_turns_an_and_into_alternatives_and_an_or_into_none() -> None:
+    assert shown("not (cpu.slowdown > moved * 4 and spec.limited)")[0] == ["cpu.slowdown"]
+    low = {"cpu": {"slowdown": 2, "throttled_ratio": 0.1}}
+    assert shown(f"not ({OR})", low)[0] == ["cpu.slowdown", "cpu.throttled_ratio"]
+
+
+def test_alternatives_have_numbers_and_what_must_hold_in_any_case_has_none() -> None:
+    text = f"cpu.periods < 1 and ({OR})"
+    answer = ask(text, {"cpu": {"periods": 0, "slowdown": 2, "throttled_ratio": 0.1}})
+    assert [bound.alternative for bound in answer.needs] == [0, 1, 2]
+
+
+def test_the_records_of_a_set_decide_each_for_itself() -> None:
+    text = "any(p.value > busy * 2 or p.ready for p in queue.waiting)"
+    assert shown(text)[1] == ["queue.waiting.value"]

@@ -219,3 +219,26 @@ def test_judging_takes_less_than_a_millisecond() -> None:
         timeit.timeit(lambda: judge(runbook, found), timer=time.process_time, number=100) / 100
         < 0.001
     )
+
+
+EITHER = "cpu.lost > lost or queue.wait_seconds_ratio > long"
+
+
+def told_of(condition: str, **more: Any) -> list[str]:
+    runbook = load(changed(("Loses real time: cpu.lost > lost", f"Loses real time: {condition}")))
+    checks = judge(runbook, facts(**more)).checks
+    return [
+        words.values(one).replace("\u00a0", " ") for one in checks if one.condition == condition
+    ]
+
+
+def test_alternatives_in_words() -> None:
+    low = told_of(EITHER, cpu={"lost": 0.01}, queue={"wait_seconds_ratio": 1})
+    assert low == ["0.01 s/s (needs 0.05 s/s), x1 (or needs x2)"]
+    high = told_of(EITHER, cpu={"lost": 0.01}, queue={"wait_seconds_ratio": 3})
+    assert high == ["x3 (needs x2)"]
+
+
+def test_two_bounds_of_one_value_are_a_range_only_where_both_must_hold() -> None:
+    apart = "cpu.lost > lost * 3 or cpu.lost < lost"
+    assert told_of(apart, cpu={"lost": 0.1}) == ["0.1 s/s (needs 0.15 s/s or under 0.05 s/s)"]

@@ -76,7 +76,7 @@ class Checker(Comparing):
             return self.wrong(node, "len(..) takes one set")
         self.loops += 1
         key = self.loops
-        self.looks[piece.name] = Look(name=piece.name, unit="count", key=key)
+        self.looks[piece.name] = Look(name=piece.name, unit="count", key=key, paths=(self.path,))
         run = sets.length(piece.run, key)
         return Piece(kind=Kind.NUMBER, unit="count", run=run, names=piece.names, name=piece.name)
 
@@ -144,7 +144,7 @@ class Checker(Comparing):
             said, unit = body.name or self.said(node), body.unit
         if name in ("count", "sum"):
             self._drop_fields(flat)
-            self.looks[said] = Look(name=said, unit=unit, key=flat.key)
+            self.looks[said] = Look(name=said, unit=unit, key=flat.key, paths=(self.path,))
         return Piece(kind=Kind.NUMBER, unit=unit, run=run, names=names, name=said)
 
     def _drop_fields(self, flat: sets.Flat) -> None:

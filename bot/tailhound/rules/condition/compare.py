@@ -79,10 +79,18 @@ class Comparing(Logic):
             sign = terms.OPPOSITE[sign]
         unit = TIMES if TIMES in (one.unit, other.unit) else one.unit
         named = other.name if other.name in self.vocabulary.thresholds else ""
-        limit = Limit(fact=one.name, comparison=sign, limit=other.run, unit=unit, threshold=named)
-        self.limits.append(limit)
-        if one.name not in one.names and one.name not in self.looks and not self.loop:
-            self.looks[one.name] = Look(name=one.name, unit=unit, run=one.run)
+        self.limits.append(
+            Limit(
+                fact=one.name,
+                comparison=sign,
+                limit=other.run,
+                unit=unit,
+                threshold=named,
+                path=self.path,
+            )
+        )
+        if one.name not in one.names and not self.loop:
+            self.look(one.name, Look(name=one.name, unit=unit, run=one.run))
         key = f"{one.name}#{self.loop.key}" if self.loop else one.name
         if key in self.looks and self.looks[key].unit == one.unit:
             self.looks[key] = replace(self.looks[key], unit=unit)

@@ -24,11 +24,25 @@ class Logic(Names):
     """Adds the operators."""
 
     def on_boolop(self, node: ast.BoolOp) -> Piece:
-        """`and`, `or`."""
-        parts = [self.yesno(value) for value in node.values]
+        """`and`, `or`. The parts of an `or` are alternatives, and under a `not` those of an `and`.
+
+        Within a set each record decides for itself: there all parts are shown.
+        """
+        either = isinstance(node.op, ast.Or) is self.positive and self.loop is None
+        numbers: list[int] = []
+        parts: list[Piece] = []
+        around = self.path
+        for value in node.values:
+            if either:
+                self.alternatives += 1
+                numbers.append(self.alternatives)
+                self.path = (*around, self.alternatives)
+            parts.append(self.yesno(value))
+        self.path = around
         if any(part.kind is None for part in parts):
             return WRONG
-        run = terms.both([part.run for part in parts], stop=isinstance(node.op, ast.Or))
+        stop = isinstance(node.op, ast.Or)
+        run = terms.both([part.run for part in parts], stop=stop, alternatives=numbers)
         return Piece(kind=Kind.YESNO, run=run, names=names_of(parts))
 
     def on_unaryop(self, node: ast.UnaryOp) -> Piece:

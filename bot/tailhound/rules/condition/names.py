@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tailhound.model.facts import Fact, Kind, Schema
@@ -35,7 +35,11 @@ class Loop:
 
 @dataclass(slots=True)
 class Names:
-    """Walks one condition. Everything wrong is collected in `mistakes`, bare numbers in `bare`."""
+    """Walks one condition. Everything wrong is collected in `mistakes`, bare numbers in `bare`.
+
+    `path` are the alternatives of an `or` that are being walked, outermost first; `alternatives` is
+    how many there were so far.
+    """
 
     vocabulary: Vocabulary
     text: str
@@ -47,6 +51,13 @@ class Names:
     positive: bool = True
     loop: Loop | None = None
     loops: int = 0
+    path: tuple[int, ...] = ()
+    alternatives: int = 0
+
+    def look(self, key: str, look: Look) -> None:
+        """Show this value, unless something is shown under that key already."""
+        known = self.looks.get(key, look)
+        self.looks[key] = replace(known, paths=(*known.paths, self.path))
 
     def wrong(self, node: ast.expr, message: str) -> Piece:
         """Report a mistake at its place."""
@@ -133,7 +144,7 @@ class Names:
             return self.wrong(node, f"{full!r} is a series; a condition looks at single values")
         if declared.kind is not Kind.SET:
             look = _look(full, declared, name, schema)
-            self.looks.setdefault(full, Look(**look, evidence=owner))
+            self.look(full, Look(**look, evidence=owner))
         return Piece(
             kind=declared.kind,
             unit=declared.unit,
@@ -154,7 +165,7 @@ class Names:
             return self.wrong(node, message)
         look = _look(full, declared, name, loop.fields)
         labels = tuple(n for n, fact in loop.fields.items() if fact.kind is Kind.TEXT)
-        self.looks.setdefault(f"{full}#{loop.key}", Look(**look, key=loop.key, labels=labels))
+        self.look(f"{full}#{loop.key}", Look(**look, key=loop.key, labels=labels))
         return Piece(
             kind=declared.kind,
             unit=declared.unit,

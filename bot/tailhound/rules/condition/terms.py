@@ -17,15 +17,18 @@ Record: TypeAlias = Mapping[str, Any]
 
 
 class Scope:
-    """One evaluation: what is known, and what was found to be missing."""
+    """One evaluation: what is known, what was found to be missing, and which alternatives are idle:
+    those beside the one that made an `or` true.
+    """
 
-    __slots__ = ("facts", "missing", "picked", "record", "thresholds")
+    __slots__ = ("facts", "idle", "missing", "picked", "record", "thresholds")
 
     def __init__(self, facts: Facts, thresholds: Mapping[str, float]) -> None:
         self.facts = facts
         self.thresholds = thresholds
         self.record: Record = {}
         self.missing: list[str] = []
+        self.idle: set[int] = set()
         self.picked: dict[int, Any] = {}
 
 
@@ -126,15 +129,19 @@ def constant(value: Any) -> Run:
     return lambda _: value
 
 
-def both(parts: Sequence[Run], stop: bool) -> Run:
-    """`and` (stop=False) or `or` (stop=True): one part that equals `stop` decides."""
+def both(parts: Sequence[Run], stop: bool, alternatives: Sequence[int] = ()) -> Run:
+    """`and` (stop=False) or `or` (stop=True): one part that equals `stop` decides.
+
+    `alternatives` are the parts' numbers; those that did not decide become idle.
+    """
 
     def run(scope: Scope) -> bool | None:
         mark, open_ = len(scope.missing), False
-        for part in parts:
+        for at, part in enumerate(parts):
             value: bool | None = part(scope)
             if value is stop:
                 del scope.missing[mark:]
+                scope.idle.update(alternatives[:at], alternatives[at + 1 :])
                 return stop
             open_ = open_ or value is None
         if open_:

@@ -46,7 +46,8 @@ WRONG = Piece(kind=None)
 class Limit:
     """A bound in a condition: `fact comparison limit`, the limit known without evidence.
 
-    `threshold` is its name, "" where it is no single one.
+    `threshold` is its name, "" where it is no single one. `path` are the numbers of the
+    alternatives that it stands in, outermost first.
     """
 
     fact: str
@@ -54,6 +55,7 @@ class Limit:
     limit: Run
     unit: str
     threshold: str = ""
+    path: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,7 @@ class Look:
 
     A plain fact has `evidence`. What a set decided has `key`: a field of the record, or a number
     where `fact` is "". A computed value has `run`. `labels` are the fields that name a record.
+    `paths` are the alternatives that it stands in, for each place where it stands.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Look:
     key: int | None = None
     labels: tuple[str, ...] = ()
     run: Run | None = None
+    paths: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
