@@ -41,16 +41,18 @@ class NvLinkGpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NvLinks:
-    """The NVLinks of every GPU."""
+    """The NVLinks of every GPU. `error` "gpu_lost": nvidia-smi has lost the GPU there."""
 
     gpus: tuple[NvLinkGpu, ...]
+    error: str | None = None
+    error_bus_id: str | None = None
     truncated: bool = False
 
 
 def nvlink(output: Output) -> Parsed:
     """NvLinks."""
     if gone := lost(f"{output.stdout[:8192]}\n{output.stderr[:8192]}"):
-        return gone
+        return NvLinks(gpus=(), error=gone.error, error_bus_id=gone.error_bus_id)
     lines, rest = complete(output.stdout)
     found: list[tuple[re.Match[str], dict[int, dict[str, str]]]] = []
     for line in lines:

@@ -22,7 +22,7 @@ class Controller:
 
     `warning_temperature_celsius` and `critical_*` are its own limits: None = not reported, and then
     its temperature times stay 0. `sanitize_flags` is the 32-bit word, also where nvme-cli printed
-    it as a negative number.
+    it as a negative number. A total capacity of 0 means that the drive does not report it.
     """
 
     model: str | None = None
@@ -48,6 +48,7 @@ def id_controller(output: Output) -> Parsed:
     if not any(key in fields for key in ("mn", "tnvmcap", "wctemp", "sn", "sanicap")):
         return nothing(output, "it has none of the fields of id-ctrl")
     flags = _number(fields.get("sanicap"))
+    total = unsigned(_number(fields.get("tnvmcap"))) or None
     return Controller(
         model=word(fields.text("mn")),
         serial=word(fields.text("sn")),
@@ -56,8 +57,8 @@ def id_controller(output: Output) -> Parsed:
         critical_temperature_celsius=_celsius(fields.get("cctemp")),
         light_throttle_celsius=_celsius(fields.get("mntmt")),
         heavy_throttle_celsius=_celsius(fields.get("mxtmt")),
-        total_capacity_bytes=unsigned(_number(fields.get("tnvmcap"))),
-        unallocated_capacity_bytes=unsigned(_number(fields.get("unvmcap"))),
+        total_capacity_bytes=total,
+        unallocated_capacity_bytes=unsigned(_number(fields.get("unvmcap"))) if total else None,
         sanitize_flags=None if flags is None else flags & 0xFFFFFFFF,
         namespace_limit=unsigned(_number(fields.get("nn"))),
         truncated=rest,
