@@ -93,8 +93,9 @@ def questions(params: WorkloadParams) -> list[Query]:
     serving = matchers(pod_matcher(params), namespace=params.namespace, container=params.container)
     same = f" and on (pod, uid) kube_pod_created{here}"  # a StatefulSet gives a name again
     window = f"{HISTORY_SECONDS:g}s"
+    begun = ("kube_pod_created", "kube_pod_start_time", "kube_pod_status_scheduled_time")
     ages = (
-        f"kube_pod_created{here}",
+        " or ".join(f"max by (pod) ({name}{here})" for name in begun),
         f"kube_pod_status_scheduled_time{here}",
         f"kube_pod_container_state_started{serving}",
         f"(min_over_time(kube_pod_status_ready_time{here}[{EVER}]){same})",

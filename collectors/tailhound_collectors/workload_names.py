@@ -24,7 +24,8 @@ _REVISION = "(-predictor)?(-[0-9]{5}-deployment)?"
 class WorkloadParams:
     """Which replicas. All but the namespace may be unknown.
 
-    `knative_service` is the name of a Knative service, from the alert's own label.
+    `knative_service` is the name of a Knative service, from the alert's own label: it says more
+    than pods that were found by the namespace.
     """
 
     namespace: str
@@ -41,18 +42,19 @@ def workload_regex(params: WorkloadParams) -> str:
     """A regular expression for the names of the Deployments and StatefulSets; "" = none known."""
     if params.workload and params.workload_kind in _KNOWN:
         return literal_regex(params.workload)
+    if params.knative_service:
+        return literal_regex(params.knative_service) + _REVISION
     derived = sorted({name for pod in params.pods for name in _owners(pod)})
     if derived:
         return one_of(derived)
     if params.pods:
         return ""
-    name = params.workload or params.knative_service
-    return literal_regex(name) + _REVISION if name else ""
+    return literal_regex(params.workload) + _REVISION if params.workload else ""
 
 
 def pod_matcher(params: WorkloadParams) -> str:
     """A literal matcher for the pods: those that are known, else by the workload's name."""
-    if params.pods:
+    if params.pods and not params.knative_service:
         return f"pod=~{quoted(one_of(params.pods))}"
     return past_pod_matcher(params)
 

@@ -47,7 +47,7 @@ def per_pod(**ages: float) -> Any:
     return vector(*(({"pod": names[name]}, age) for name, age in ages.items()))
 
 
-CREATED = "time() - max by (pod) (kube_pod_created"
+CREATED = "time() - max by (pod) (max by (pod) (kube_pod_created"
 SCHEDULED = "time() - max by (pod) (kube_pod_status_scheduled"
 STARTED = "time() - max by (pod) (kube_pod_container_state_started"
 FIRST_READY = "time() - max by (pod) ((min_over_time(kube_pod_status_ready_time"
@@ -323,6 +323,12 @@ def test_a_known_workload_is_taken_at_its_word() -> None:
 def test_a_knative_service_is_found_by_its_label() -> None:
     params = WorkloadParams(namespace="ml", knative_service="embed")
     assert workload_regex(params) == "embed(-predictor)?(-[0-9]{5}-deployment)?"
+
+
+def test_a_knative_service_says_more_than_pods_of_its_namespace() -> None:
+    params = WorkloadParams(namespace="ml", knative_service="embed", pods=("other-0", "embed-x"))
+    assert workload_regex(params).startswith("embed(")
+    assert "other" not in pod_matcher(params)
 
 
 def test_another_workload_whose_name_begins_alike_is_not_meant() -> None:
