@@ -11,7 +11,9 @@ from tailhound_collectors.families import (
     HTTP,
     RAY_PREFIX,
     SGLANG,
+    TF_SERVING,
     TGI,
+    TORCHSERVE,
     TRITON,
     TRITON_KV,
     Family,
@@ -40,7 +42,8 @@ class Found:
 
 def find(namespace: str, pods: tuple[str, ...], prefix: str = "") -> Reading[Found | None]:
     """The first family of which a series exists for these pods; None when none does."""
-    families = (vllm(prefix or "vllm:"), vllm(RAY_PREFIX), SGLANG, TGI, TRITON, HTTP)
+    engines = (vllm(prefix or "vllm:"), vllm(RAY_PREFIX), SGLANG, TGI)
+    families = (*engines, TRITON, TORCHSERVE, TF_SERVING, HTTP)
     wanted = sorted({name for family in families for name in _telling(family)})
     wanted += [TRITON_KV, *FRONTEND]
     labels = matchers(f"__name__=~{quoted('|'.join(wanted))}", namespace=namespace, pod=pods)
@@ -52,10 +55,10 @@ def find(namespace: str, pods: tuple[str, ...], prefix: str = "") -> Reading[Fou
     found = Found(family=family, here=matchers(namespace=namespace, pod=pods), exist=exist)
     if not family.by_model:
         return found
-    model = yield from _slowest_model(found.here)
+    model = yield from _slowest_model(found)
     if not model:
         return found
-    here = matchers(namespace=namespace, pod=pods, model=model)
+    here = matchers(**{"namespace": namespace, "pod": pods, family.model_label: model})
     return replace(found, here=here, model=model)
 
 
@@ -68,23 +71,27 @@ def _telling(family: Family) -> frozenset[str]:
 USUAL_DAY = 86400.0
 
 
-def _slowest_model(here: str) -> Reading[str]:
+def _slowest_model(found: Found) -> Reading[str]:
     """The model that takes most more time than a day ago, else most time.
 
     An ensemble has no execution of its own: its time is that of its steps, so it is left out.
     """
-    total = f"sum by (model) (rate(nv_inference_request_duration_us{here}[{WINDOW}]))"
-    count = f"sum by (model) (rate(nv_inference_request_success{here}[{WINDOW}]))"
-    own = f"sum by (model) (rate(nv_inference_compute_infer_duration_us{here}[{WINDOW}])) > 0"
+    label, timings = found.family.model_label, found.family.timings
+
+    def added(name: str) -> str:
+        return f"sum by ({label}) (rate({name}{found.here}[{WINDOW}]))"
+
+    total, count = added(timings["e2e"][0].total), added(timings["e2e"][0].count)
+    own = f" and ({added(timings['inference'][0].total)} > 0)" if "inference" in timings else ""
     asked = [
-        Query(promql=f"({total}) and ({own})"),
+        Query(promql=f"({total}){own}"),
         Query(promql=count),
         Query(promql=f"({total}) / ({count})", ago=USUAL_DAY),
     ]
     replies = yield from together(asked)
     if isinstance(replies[0], Missing):
         return ""
-    now, counts, before = (by(reply, "model") for reply in replies)
+    now, counts, before = (by(reply, label) for reply in replies)
 
     def lost(model: tuple[str, ...]) -> tuple[float, float]:
         usual = before[model] * counts.get(model, 0.0) if model in before else now[model]

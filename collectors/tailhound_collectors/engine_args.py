@@ -53,7 +53,7 @@ class EngineArgsCollector:
         """The pods' specs, asked once for all collectors that want them."""
         pods = yield from pods_of(params)
         given = [
-            flags(_words(container))
+            flags(words_of(container))
             for pod in pods
             for container in pod.get("spec", {}).get("containers") or ()
             if container.get("name") == params.container or not params.container
@@ -76,7 +76,7 @@ class EngineArgsCollector:
         )
 
 
-def _words(container: Mapping[str, Any]) -> list[str]:
+def words_of(container: Mapping[str, Any]) -> list[str]:
     """Command and arguments; a shell line among them is taken apart."""
     words: list[str] = []
     for part in (*(container.get("command") or ()), *(container.get("args") or ())):

@@ -49,7 +49,10 @@ class Family:
     """One kind of server. `stages` add up; `on_cpu` are the stages and kinds that the CPU does.
 
     `names` are further series by meaning. `paged_kv` says whether it holds a paged KV cache; None
-    where the series tell. `by_model` = one process serves several models.
+    where the series tell. `by_model` = one process serves several models, told apart by
+    `model_label`. `continuous` = requests join a running batch at any step, so that none waits for
+    a batch to fill; None where the series tell, or nobody. `executing` add up to the time in which
+    a batch occupies an instance.
     """
 
     engine: str
@@ -59,6 +62,9 @@ class Family:
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paged_kv: bool | None = False
     by_model: bool = False
+    model_label: str = "model"
+    continuous: bool | None = None
+    executing: tuple[Part, ...] = ()
 
     def of(self, meaning: str) -> tuple[str, ...]:
         """The spellings of a series, none when this kind of server has no such thing."""
@@ -90,6 +96,7 @@ def vllm(prefix: str) -> Family:
     return Family(
         engine="vllm",
         paged_kv=True,
+        continuous=True,
         timings=_histograms(
             prefix,
             ttft="time_to_first_token_seconds",
@@ -133,6 +140,7 @@ def vllm(prefix: str) -> Family:
 SGLANG = Family(
     engine="sglang",
     paged_kv=True,
+    continuous=True,
     timings=_histograms(
         "sglang:",
         ttft="time_to_first_token_seconds",
@@ -167,6 +175,7 @@ SGLANG = Family(
 TGI = Family(
     engine="tgi",
     paged_kv=True,
+    continuous=True,
     timings=_histograms(
         "tgi_",
         pace="request_mean_time_per_token_duration",
@@ -222,9 +231,56 @@ TRITON = Family(
         "waiting": ("nv_inference_pending_request_count",),
         "finished": ("nv_inference_request_success",),
         "failed": ("nv_inference_request_failure",),
+        "inferences": ("nv_inference_count",),
+        "executions": ("nv_inference_exec_count",),
     },
+    executing=tuple(Part(kind, kind) for kind in _COMPUTE[1:]),
 )
 """Counters in microseconds per model: means only, unless histograms were switched on."""
+
+
+def _torchserve(name: str) -> tuple[Timing, ...]:
+    return (Timing(f"ts_{name}_microseconds", "ts_inference_requests_total", unit=MICROSECOND),)
+
+
+_HANDLER = Part("handler", "e2e", ("queue",))
+TORCHSERVE = Family(
+    engine="torchserve",
+    by_model=True,
+    model_label="model_name",
+    continuous=False,
+    timings={"e2e": _torchserve("inference_latency"), "queue": _torchserve("queue_latency")},
+    stages=(Part("queue", "queue"), _HANDLER),
+    on_cpu=(_HANDLER,),
+    names={"finished": ("ts_inference_requests_total",)},
+    executing=(_HANDLER,),
+)
+"""Cumulative microseconds of whole requests and of their waits; it counts no batches."""
+
+
+def _tensorflow(name: str) -> tuple[Timing, ...]:
+    return (histogram(f":tensorflow:serving:{name}", MICROSECOND),)
+
+
+_RUN = Part("inference", "runtime", ("queue",))
+_HTTP_SERVER = Part("server", "e2e", ("runtime",), COPY_NOISE_SECONDS)
+TF_SERVING = Family(
+    engine="tf-serving",
+    continuous=False,
+    timings={
+        "e2e": _tensorflow("request_latency"),
+        "runtime": _tensorflow("runtime_latency"),
+        "queue": _tensorflow("batching_session:queuing_latency"),
+    },
+    stages=(Part("queue", "queue"), _RUN, _HTTP_SERVER),
+    on_cpu=(_HTTP_SERVER,),
+    names={
+        "inferences": (":tensorflow:serving:batching_session:queuing_latency_count",),
+        "executions": (":tensorflow:serving:batching_session:wrapped_run_count",),
+    },
+    executing=(_RUN,),
+)
+"""Its waits carry no model: all models of a process together. It batches only when told to."""
 
 HTTP = Family(
     engine="http",
