@@ -14,14 +14,13 @@ from urllib.parse import parse_qs, urlsplit
 from benchmarks.wire import Incoming, Message, answer
 
 NAMESPACE, POD, NODE = "bench", "llm-0-7d9f8b6c5-x2x2x", "bench-node"
-_SERIES = {"namespace": NAMESPACE, "pod": POD, "node": NODE, "container": "engine"}
 
 
 def series_of(promql: str) -> list[tuple[dict[str, str], float]]:
-    """What is known: pods are found, no engine's histograms are, every other query is 1."""
-    if promql.startswith("count("):
-        return []
-    return [(_SERIES if promql.startswith("group by") else {}, 1.0)]
+    """The benchmark's own counters are 1. Pods and engines are not known: so the number of
+    questions is the runbook's, however much the shipped collectors come to ask about an engine.
+    """
+    return [({}, 1.0)] if "benchmark_" in promql else []
 
 
 def prometheus(path: str, form: dict[str, list[str]]) -> dict[str, Any]:

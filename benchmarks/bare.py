@@ -139,6 +139,7 @@ async def _serve(database: Path, after: Callable[[], None] | None) -> None:
         timeout_graceful_shutdown=1,
     )
     listening = bind("127.0.0.1", 0)
+    listening.listen(128)
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
     try:
         await uvicorn.Server(config).serve(sockets=[listening])

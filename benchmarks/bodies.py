@@ -41,7 +41,7 @@ def _template() -> bytes:
         "cluster": "bench",
         "namespace": "bench",
         "deployment": "llm-@WORKLOAD@",
-        "pod": "llm-@WORKLOAD@-7d9f8b6c5-@ALERT@",
+        "shard": "@ALERT@",
         "model_name": "llm-70b",
         "severity": "critical",
     }

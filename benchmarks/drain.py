@@ -11,14 +11,11 @@ import aiohttp
 
 from benchmarks.load import Order, send
 from benchmarks.processes import BenchmarkFailed, Child
+from benchmarks.questions import READ_SECONDS, reads_runbook, waves
 from benchmarks.rows import Row
-from benchmarks.site import READS, Site, fetched, reads_runbook, site
+from benchmarks.site import Site, fetched, site
 from benchmarks.sizes import Sizes
 from tailhound.settings import Incidents, Prometheus
-
-READ_SECONDS = 0.05
-WAVES = (2, 2, 2, READS - 6)
-"""How many questions go out together, one group after the other; as the bot asks them."""
 
 PATIENCE = 900.0
 DEFAULT_AT_ONCE = Prometheus().concurrency
@@ -80,7 +77,7 @@ def _backend() -> Iterator[str]:
 
 def _replayed(incidents: int) -> Drained:
     with site() as made:
-        made.configure(runbooks=[reads_runbook(made)])
+        made.configure(runbooks=[reads_runbook(made.folder / "runbooks")])
         slow = made.child("-m", "benchmarks.served", str(made.config), "--delay", str(READ_SECONDS))
         with slow:
             seconds = _drained(made, slow, incidents)
@@ -95,7 +92,7 @@ def _asked_in(child: Child) -> int:
 def _asked(incidents: int, at_once: int) -> Drained:
     with site() as made, _backend() as prometheus:
         made.configure(
-            runbooks=[reads_runbook(made)],
+            runbooks=[reads_runbook(made.folder / "runbooks")],
             prometheus={"url": prometheus, "concurrency": at_once},
         )
         with made.tailhound() as server:
@@ -121,11 +118,13 @@ def _waited(incidents: int) -> Drained:
     async def ask() -> None:
         await asyncio.sleep(READ_SECONDS)
 
-    return asyncio.run(_all(incidents, ask))
+    return asyncio.run(_all(incidents, ask, waves()))
 
 
 def _fetched(incidents: int, at_once: int) -> Drained:
     """The same questions over HTTP by aiohttp, without anything around them."""
+
+    groups = waves()
 
     async def fetch(prometheus: str) -> Drained:
         connector = aiohttp.TCPConnector(limit=at_once)
@@ -136,20 +135,20 @@ def _fetched(incidents: int, at_once: int) -> Drained:
                 async with session.get(url) as answer:
                     await answer.json()
 
-            return await _all(incidents, ask)
+            return await _all(incidents, ask, groups)
 
     with _backend() as prometheus:
         return asyncio.run(fetch(prometheus))
 
 
-async def _all(incidents: int, ask: Ask) -> Drained:
+async def _all(incidents: int, ask: Ask, groups: tuple[int, ...]) -> Drained:
     slots = asyncio.Semaphore(Incidents().concurrency)
 
     async def one() -> None:
         async with slots:
-            for wave in WAVES:
+            for wave in groups:
                 await asyncio.gather(*(ask() for _ in range(wave)))
 
     begun = time.perf_counter()
     await asyncio.gather(*(one() for _ in range(incidents)))
-    return Drained(incidents, time.perf_counter() - begun, sum(WAVES))
+    return Drained(incidents, time.perf_counter() - begun, sum(groups))

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from benchmarks.bodies import LOADS, REPEATED
 from benchmarks.load import CLIENTS, Order, Result, send
 from benchmarks.processes import BenchmarkFailed
+from benchmarks.questions import READ_SECONDS, reads_runbook
 from benchmarks.rows import Row
-from benchmarks.site import reads_runbook, site
+from benchmarks.site import site
 from benchmarks.sizes import Sizes
 
-READ_SECONDS = 0.05
 BACKLOG_FROM = 10_000_000
 """Serial numbers of the backlog, far from those of the measured load."""
 
@@ -50,7 +50,7 @@ def _rows(name: str, found: Result, bare: Result) -> Iterator[Row]:
 def _tailhound(load: str, state: str, sizes: Sizes) -> Result:
     """A server of its own for each figure: none pays for what an earlier one left."""
     with site() as made:
-        made.configure(runbooks=[reads_runbook(made)])
+        made.configure(runbooks=[reads_runbook(made.folder / "runbooks")])
         with made.child(
             "-m", "benchmarks.served", str(made.config), "--delay", str(READ_SECONDS)
         ) as server:

@@ -7,43 +7,16 @@ It stands for a replay: everything is real except the clients. `python -m benchm
 import argparse
 import asyncio
 from pathlib import Path
-from typing import Any
 
-from benchmarks.backends import series_of
+from benchmarks.slow import Slow
 from tailhound.app.serving import Extras, Server
-from tailhound.flow import Request, Turn
-from tailhound.model import Missing, Reason
-from tailhound.requests import Labelled, Query, Vector
 from tailhound.settings import load
-
-
-class Slow:
-    """Answers queries like the stand-in of Prometheus, without a connection."""
-
-    handles: tuple[type[Request[Any]], ...] = (Query,)
-
-    def __init__(self, delay: float) -> None:
-        self._delay = delay
-        self.asked = 0
-
-    async def ask(self, request: Request[Any], turn: Turn) -> Vector | Missing:
-        """A vector after the delay."""
-        assert isinstance(request, Query)
-        self.asked += 1
-        await asyncio.sleep(self._delay)
-        found = series_of(request.promql)
-        if not found:
-            return Missing(Reason.EMPTY, "no such series in Prometheus")
-        return tuple(Labelled(tuple(sorted(labels.items())), value) for labels, value in found)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 async def _serve(config: Path, delay: float) -> None:
     slow = Slow(delay)
     await Server(load(config), Extras(transports=(slow,))).run()
-    print(f"asked {slow.asked} questions", flush=True)
+    print(f"asked {len(slow.asked)} questions", flush=True)
 
 
 def main() -> None:

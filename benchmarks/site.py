@@ -13,12 +13,6 @@ import yaml
 
 from benchmarks.processes import Child, wait_until
 
-READS = 20
-"""How many questions an incident asks with `reads_runbook`."""
-
-_OF_THE_PLAN = 6
-"""What the bot asks by itself: twice for the pods, for nodes and containers, for two families."""
-
 
 class Site:
     """A folder of one benchmark. Everything that it starts logs there."""
@@ -102,34 +96,6 @@ def site() -> Iterator[Site]:
         made = Site(Path(name))
         made.configure()
         yield made
-
-
-def reads_runbook(made: Site) -> str:
-    """A folder with one runbook whose evidence makes an incident ask READS questions."""
-    facts = {
-        f"reading_{at}": {
-            "query": f'sum(rate(benchmark_{at}_total{{namespace="$namespace",pod=~"$pods"}}[5m]))',
-            "unit": "per_second",
-        }
-        for at in range(READS - _OF_THE_PLAN)
-    }
-    runbook = {
-        "runbook": "benchmark-reads",
-        "cause": "Many questions are asked",
-        "owner": "benchmarks",
-        "docs": "docs/operators/performance.md",
-        "summary": "Asks as many questions as an incident with several causes would.",
-        "inputs": {"namespace": "the namespace", "pods": "all pods of the workload"},
-        "thresholds": {
-            "some": {"value": 0.5, "unit": "per_second", "source": "the stand-in answers 1"}
-        },
-        "evidence": {"readings": {"promql": facts}},
-        "confirm": [{f"Reading {at} is there": f"readings.reading_{at} > some"} for at in (0, 1)],
-        "refute": [{"Nothing is read": "readings.reading_0 < some"}],
-        "status": "active",
-    }
-    made.file("runbooks/benchmark-reads.yaml", yaml.safe_dump(runbook, sort_keys=False))
-    return str(made.folder / "runbooks")
 
 
 def fetched(url: str, body: bytes | None = None) -> Mapping[str, Any]:

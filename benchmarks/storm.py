@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from benchmarks.intake import READ_SECONDS
 from benchmarks.load import Order, Result, send
 from benchmarks.processes import BenchmarkFailed, Child
+from benchmarks.questions import READ_SECONDS, READS, reads_runbook
 from benchmarks.rows import Row
-from benchmarks.site import READS, Site, reads_runbook, rows_in, site
+from benchmarks.site import Site, rows_in, site
 from benchmarks.sizes import Sizes
 
 LOOK_SECONDS = 0.5
@@ -61,7 +61,7 @@ def run(sizes: Sizes) -> Iterator[Row]:
 
 def _tailhound(sizes: Sizes) -> Weathered:
     with site() as made:
-        made.configure(runbooks=[reads_runbook(made)])
+        made.configure(runbooks=[reads_runbook(made.folder / "runbooks")])
         arguments = ("-m", "benchmarks.served", str(made.config), "--delay", str(READ_SECONDS))
         with made.child(*arguments) as server:
             return _weathered(server, sizes, made.alerts, lambda: _open(made))

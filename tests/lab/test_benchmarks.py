@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks import drain, first_post, footprint, intake, storm
+from benchmarks.questions import READS
 from benchmarks.rows import Row
-from benchmarks.site import READS
 from benchmarks.sizes import Sizes
 
 pytestmark = pytest.mark.lab

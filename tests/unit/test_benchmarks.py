@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks import __main__ as command
-from benchmarks import rules, storm
+from benchmarks import questions, rules, storm
 from benchmarks.bodies import LOADS
 from benchmarks.load import Order, send
 from benchmarks.processes import BenchmarkFailed, Child, wait_until
@@ -156,6 +156,12 @@ def test_the_plain_comparisons_find_what_the_rules_find_where_all_was_measured()
     ]
     assert len(decided) >= 7  # those of cpu-throttling, which the recording is about
     assert [one for one in decided if one[1] is not one[2]] == []
+
+
+def test_an_incident_asks_twenty_questions_in_the_groups_that_the_probe_waits_for() -> None:
+    groups = questions.waves()
+    assert sum(groups) == questions.READS
+    assert len(groups) >= 2
 
 
 def test_quick_leaves_the_storm_out() -> None:
