@@ -5,6 +5,8 @@ from typing import Any
 from tailhound.flow import Collector
 from tailhound_collectors.apiserver import ApiserverCollector
 from tailhound_collectors.autoscaler import AutoscalerCollector
+from tailhound_collectors.batching import BatchingCollector
+from tailhound_collectors.batching_config import BatchingConfigCollector
 from tailhound_collectors.control_plane import EffectsCollector
 from tailhound_collectors.cpu import ContainerCpuCollector, NodeCpuCollector
 from tailhound_collectors.demand import DemandCollector
@@ -27,6 +29,8 @@ COLLECTORS: tuple[Collector[Any, Any], ...] = (
     EngineArgsCollector(),
     KvCacheCollector(),
     LengthsCollector(),
+    BatchingCollector(),
+    BatchingConfigCollector(),
     ApiserverCollector(),
     EffectsCollector(),
     HeartbeatCollector(),

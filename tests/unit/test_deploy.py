@@ -76,8 +76,14 @@ def _thing(resource: str, above: str) -> dict[str, Any]:
     return {
         "kind": KINDS.get(resource, resource),
         "metadata": {"name": "x", "namespace": "prod", "ownerReferences": owners},
-        "spec": {"containers": []} if resource == "pods" else {"selector": {"app": "a"}},
+        "spec": _POD if resource == "pods" else {"selector": {"app": "a"}},
     }
+
+
+_POD = {
+    "containers": [{"name": "x", "volumeMounts": [{"name": "v", "mountPath": "/models"}]}],
+    "volumes": [{"name": "v", "configMap": {"name": "settings"}}],
+}
 
 
 def _resolutions() -> Iterator[Reading[Any]]:
