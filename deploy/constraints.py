@@ -6,7 +6,7 @@ Run in an environment that has `.[dev,postgres]`: `make constraints` does.
 import re
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 
 from packaging.requirements import Requirement
 
@@ -14,25 +14,25 @@ OWN = "tailhound"
 EXTRAS = ("dev", "postgres")
 
 
-def needed(name: str, extras: Sequence[str] = ()) -> dict[str, str]:
+def needed(own: Distribution, extras: Sequence[str] = ()) -> dict[str, str]:
     """Version by normalised name, of everything that a distribution needs on this machine.
 
     PackageNotFoundError when one of them is not installed here.
     """
     found: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
-    waiting = [(name, extra) for extra in ("", *extras)]
+    waiting = [(own, extra) for extra in ("", *extras)]
     while waiting:
         at, extra = waiting.pop()
-        if (at, extra) in seen:
+        if (at.metadata["Name"], extra) in seen:
             continue
-        seen.add((at, extra))
-        for text in distribution(at).requires or ():
+        seen.add((at.metadata["Name"], extra))
+        for text in at.requires or ():
             requirement = Requirement(text)
             if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
                 continue
-            other = normalised(requirement.name)
-            found[other] = distribution(other).version
+            other = distribution(requirement.name)
+            found[normalised(requirement.name)] = other.version
             waiting += [(other, wanted) for wanted in ("", *requirement.extras)]
     return found
 
@@ -45,7 +45,7 @@ def normalised(name: str) -> str:
 def main() -> int:
     """Print the pins; 1 when one of them is not installed here."""
     try:
-        found = needed(OWN, EXTRAS)
+        found = needed(distribution(OWN), EXTRAS)
     except PackageNotFoundError as error:
         sys.stderr.write(f"{error.name} is not installed: pip install -e '.[dev,postgres]'\n")
         return 1

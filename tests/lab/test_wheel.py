@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import tarfile
 import venv
-from importlib.metadata import distribution
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
@@ -74,15 +74,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def place(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     made = Place(tmp_path_factory.mktemp("wheel"))
-    for name in needed("tailhound"):
-        made.link(name)
     (wheel,) = built.glob("*.whl")
-    assert not (made.packages / "tailhound").exists()
     pip = [sys.executable, "-m", "pip", "--python", str(made.home / "bin" / "python")]
     install = [*pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run(
-        install, check=True, timeout=90, env={**os.environ, "PIP_CONFIG_FILE": os.devnull}
-    )
+    alone = {**os.environ, "PIP_CONFIG_FILE": os.devnull}
+    subprocess.run(install, check=True, timeout=90, env=alone)
+    (own,) = made.packages.glob("tailhound-*.dist-info")
+    for name in needed(Distribution.at(own)):
+        made.link(name)
     subprocess.run([*pip, "check"], check=True, timeout=90)
     return made
 
