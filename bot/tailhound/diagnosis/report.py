@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tailhound.model import Alert, Cause, Check, Evidence, Incident, Offer
+from tailhound.model.redaction import redacted, scrubbed
 
 
 def as_json(incident: Incident) -> dict[str, Any]:
@@ -26,7 +27,11 @@ def as_json(incident: Incident) -> dict[str, Any]:
 
 
 def _alert(alert: Alert) -> dict[str, Any]:
-    return {"name": alert.name, "labels": dict(alert.labels), "starts_at": _time(alert.starts_at)}
+    return {
+        "name": redacted(alert.name),
+        "labels": scrubbed(dict(alert.labels)),
+        "starts_at": _time(alert.starts_at),
+    }
 
 
 def _cause(cause: Cause) -> dict[str, Any]:

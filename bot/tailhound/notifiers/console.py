@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from tailhound.model import Incident, Outlook, State
+from tailhound.model.redaction import redacted
 from tailhound.model.wording import clock, duration, number
 from tailhound.notifiers import Delivery, Posted
 
@@ -37,7 +38,7 @@ def line(incident: Incident) -> str:
     """`8R5W  cause found  llm/chat-json  The CPU limit stops the engine, high confidence, ...`."""
     state, rest = _state(incident), _rest(incident)
     text = f"{incident.id}  {state}  {incident.subject.where}  {rest}"
-    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    shown = redacted("".join(letter if letter.isprintable() else " " for letter in text))
     return shown if len(shown) <= _LIMIT else f"{shown[: _LIMIT - 1]}…"
 
 

@@ -1,6 +1,6 @@
 """Text from outside, made harmless for Slack: no mention, link, emoji or markup comes from a value.
 
-Order matters: strip what can't be seen, cut, neutralise, escape. A text is cut *before* it is
+Order matters: strip what can't be seen, redact, cut, neutralise, escape. A text is cut *before* it is
 escaped, so that no entity is torn apart, and the limits hold for the escaped text.
 
 Three kinds of text are told apart. What a runbook's author wrote (`said`) may hold `code spans`. A
@@ -14,6 +14,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from tailhound.model.redaction import redacted
 from tailhound.model.wording import cut
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
@@ -34,7 +35,8 @@ class Mrkdwn(str):
 
 
 def clean(text: str) -> str:
-    """The text on one line, without ANSI codes, control, bidirectional or zero-width characters.
+    """The text on one line, without secrets, ANSI codes, control, bidirectional or zero-width
+    characters.
 
     The middle of a text over 4,096 characters is replaced by `…`, before anything looks at it.
     """
@@ -46,7 +48,7 @@ def clean(text: str) -> str:
 @lru_cache(maxsize=512)
 def _clean(text: str) -> str:
     spaced = _SPACES.sub(" ", _ANSI.sub("", text))
-    return "".join(_seen(letter) for letter in spaced).strip()
+    return redacted("".join(_seen(letter) for letter in spaced).strip())
 
 
 def _seen(letter: str) -> str:
