@@ -150,12 +150,13 @@ class Deadlines(Section):
 
 
 class Incidents(Section):
-    """How alerts become incidents."""
+    """How alerts become incidents. `cluster` names the cluster of alerts whose labels don't."""
 
     reopen_minutes: Annotated[float, Field(ge=0)] = 30.0
     subjects_at_most: Annotated[int, Field(ge=1, le=1000)] = 20
     ignore: tuple[str, ...] = ("Watchdog", "InfoInhibitor")
     concurrency: Annotated[int, Field(ge=1, le=500)] = 50
+    cluster: str = ""
     cluster_labels: tuple[str, ...] = ("cluster",)
     workload_labels: tuple[str, ...] = (
         "deployment",
@@ -182,7 +183,6 @@ class Profile(Section):
 class Settings(Section):
     """The whole configuration."""
 
-    cluster: str = ""
     mode: Literal["observe", "shadow", "one-click"] = "observe"
     store: Store = Store()
     listen: Listen = Listen()

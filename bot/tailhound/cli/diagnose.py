@@ -14,11 +14,11 @@ from rich.text import Text
 
 from tailhound import app
 from tailhound.cli import alerts
-from tailhound.cli.text import ANSWERED, markdown, terminal
+from tailhound.cli.text import markdown, terminal
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.offline import Terms, investigate
 from tailhound.errors import SettingsError
-from tailhound.model import Incident, Progress
+from tailhound.model import ANSWERED, Incident, Progress
 from tailhound.settings import Settings, load
 
 DONE, USAGE, NO_BACKEND = 0, 2, 3

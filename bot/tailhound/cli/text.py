@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from tailhound.model import (
+    ANSWERED,
     Bound,
     Cause,
     Check,
@@ -23,9 +24,6 @@ from tailhound.model.wording import clock, cut, duration, fact, number, with_usu
 from tailhound.truth import Truth
 
 WIDTH = 80
-ANSWERED = (EvidenceStatus.COLLECTED, EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
-"""A question is answered also when the answer is that there is nothing."""
-
 _MARKS = {Truth.TRUE: "yes", Truth.FALSE: "no", Truth.UNKNOWN: "?"}
 _HEADS = {
     Outlook.CAUSE_FOUND: "CONFIRMED",

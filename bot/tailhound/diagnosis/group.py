@@ -36,7 +36,8 @@ def why_ignored(alert: Alert, settings: Incidents) -> str | None:
 def subject_of(alert: Alert, settings: Incidents) -> Subject:
     """What the alert is about, by the label order deployment, ..., model_name, pod, node."""
     labels = _about(alert)
-    cluster = next((labels[name] for name in settings.cluster_labels if labels.get(name)), "")
+    named = (labels[name] for name in settings.cluster_labels if labels.get(name))
+    cluster = next(named, settings.cluster)
     common = {
         "cluster": cluster,
         "namespace": labels.get("namespace", ""),

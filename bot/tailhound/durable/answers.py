@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tailhound.flow import Request
-from tailhound.model import Asked, Evidence, EvidenceStatus, FactValue, Missing, Reason
+from tailhound.model import ANSWERED, Asked, Evidence, EvidenceStatus, FactValue, Missing, Reason
 from tailhound.model.redaction import plain, redacted
 from tailhound.requests import Labelled, Output, Ranged
 
@@ -23,10 +23,6 @@ _TELLING = (
     Reason.EMPTY,
 )
 """Which reason stands for several: first what a person can mend, last what is no failure."""
-
-
-_NOTHING_THERE = (EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
-"""Answers, too: beside facts that were measured they are no failure."""
 
 
 def note(request: Request[Any], reply: Any, seconds: float) -> Asked:
@@ -57,7 +53,7 @@ def filled(
     failed = [one for one in asked if one.status is not EvidenceStatus.COLLECTED]
     worst = min(failed, key=lambda one: _TELLING.index(Reason(one.status.value)), default=None)
     told = _partly(failed, worst, len(asked))
-    broke = [one for one in failed if one.status not in _NOTHING_THERE]
+    broke = [one for one in failed if one.status not in ANSWERED]
     if any(value is not None for value in facts.values()) and not 0 < len(asked) == len(broke):
         status = EvidenceStatus.COLLECTED
         reason = _partly(broke, worst, len(asked)) if broke else ""

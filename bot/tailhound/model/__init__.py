@@ -2,6 +2,7 @@
 
 from tailhound.model.alert import Alert, AlertGroup, AlertStatus, Subject, SubjectKind
 from tailhound.model.evidence import (
+    ANSWERED,
     Asked,
     Evidence,
     EvidenceStatus,
@@ -26,6 +27,7 @@ from tailhound.model.verdict import (
 )
 
 __all__ = [
+    "ANSWERED",
     "Alert",
     "AlertGroup",
     "AlertStatus",

@@ -51,6 +51,10 @@ class EvidenceStatus(Enum):
     SKIPPED = "skipped"
 
 
+ANSWERED = (EvidenceStatus.COLLECTED, EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
+"""A question is answered also when the answer is that there is nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """One question that was asked: to show, and to repeat by hand.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailhound.model import Cause, EvidenceStatus, Outlook, Part, Verdict
+from tailhound.model import ANSWERED, Cause, Outlook, Part, Verdict
 from tailhound.model.wording import clock, day_clock
 from tailhound.slack import gaps, todo
 from tailhound.slack.alert_view import plural
@@ -128,7 +128,7 @@ class View(VerdictView):
         asked = [
             a for item in (self.diagnosis.evidence if self.diagnosis else ()) for a in item.asked
         ]
-        done = sum(1 for question in asked if question.status is EvidenceStatus.COLLECTED)
+        done = sum(question.status in ANSWERED for question in asked)
         return f"{done} of {plural(len(asked), 'question')} answered" if asked else ""
 
     @property

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tailhound.model import (
+    ANSWERED,
     Alert,
     Asked,
     Cause,
@@ -229,7 +230,7 @@ def _gap(asked: Asked) -> tuple[str, str]:
 def answered(diagnosis: Diagnosis) -> str:
     """`38 of 40 questions answered`; "" when nothing was asked."""
     asked = [one for item in diagnosis.evidence for one in item.asked]
-    done = sum(one.status is EvidenceStatus.COLLECTED for one in asked)
+    done = sum(one.status in ANSWERED for one in asked)
     return f"{count(done)} of {plural(len(asked), 'question')} answered" if asked else ""
 
 

@@ -47,6 +47,12 @@ def test_two_clusters_are_two_incidents() -> None:
     )
 
 
+def test_the_site_names_the_cluster_of_alerts_that_do_not() -> None:
+    site = Incidents(cluster="prod-eu")
+    assert subject_of(alert(service="s"), site).cluster == "prod-eu"
+    assert subject_of(alert(service="s", cluster="lab"), site).cluster == "lab"
+
+
 def test_a_node_alert_keeps_alertmanagers_group() -> None:
     subject = subject_of(alert(node="gpu-7"), SETTINGS)
     assert subject.kind is SubjectKind.NODE

@@ -252,7 +252,7 @@ def test_a_page_with_all_causes_stays_under_70_kb() -> None:
 
 def test_the_empty_list_says_how_to_send_an_alert() -> None:
     text = Page(get("/incidents", parts(Shelf(()))).text).text
-    assert "No incidents yet. Send one:" in text
+    assert "No incidents yet. Point a webhook_configs url of Alertmanager at" in text
     assert "/webhook/alertmanager" in text
 
 
