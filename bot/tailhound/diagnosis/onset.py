@@ -112,7 +112,7 @@ def _pairs(series: FactValue) -> list[tuple[float, float]]:
         return []
     pairs = []
     for sample in series:
-        if not isinstance(sample, Mapping):
+        if not isinstance(sample, dict | Mapping):  # a dict first: asking an ABC is slow
             continue
         at, value = sample.get("at"), sample.get("value")
         if isinstance(at, int | float) and isinstance(value, int | float):
