@@ -7,7 +7,6 @@ import gc
 from tailhound.app.serving import Server
 from tailhound.settings import load
 
-
 GENERATIONS = (20_000, 20, 20)
 """Collect garbage seldom: what is loaded at the start stays, and an incident's objects die young.
 The defaults spend over a tenth of the time of an incident on it."""
