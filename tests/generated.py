@@ -14,6 +14,7 @@ from tailhound import app
 from tailhound.flow import Collector
 from tailhound.model.facts import Kind, Schema, schema_of
 from tailhound.rules.schema import json_schema
+from tests.generated_parse import parse_page
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,6 +52,7 @@ def pages() -> Mapping[str, str]:
         "docs/authors/collectors.md": collectors_page(app.collectors()),
         "docs/authors/runbook.schema.json": json.dumps(json_schema(), indent=2) + "\n",
         "docs/responders/causes/index.md": causes_page(),
+        "docs/responders/parse.md": parse_page(),
     }
 
 

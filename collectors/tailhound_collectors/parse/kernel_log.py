@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tailhound.requests import Output
+from tailhound_collectors.parse.kernel_facts import KernelEvent, KernelLog, Kmsg, KmsgRecord
 from tailhound_collectors.parse.kernel_patterns import HINTED, PATTERNS, Pattern
 from tailhound_collectors.parse.lines import complete, word
 from tailhound_collectors.parse.numbers import based, integer, signed
@@ -21,7 +22,10 @@ _ISO = re.compile(
 )
 _DECODED = re.compile(r"^(\w{1,8})\s{0,8}:(\w{1,8})\s{0,8}: ")
 _KMSG = re.compile(r"^(\d{1,6}),(\d{1,20}),(\d{1,20}),[-c+](?:,[^;]{1,80})?;(.*)$")
-_GPU_BUS = re.compile(r"NVRM: .{0,40}?(?:PCI:)?([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.\d)?)")
+_CALLER = re.compile(r"^\[\s{0,8}[TC]\d{1,9}\] ?")
+_GPU_BUS = re.compile(
+    r"NVRM: .{0,40}?(?<![0-9a-f])((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}(?:\.\d)?)(?![0-9a-f])"
+)
 _RPC = re.compile(r"Timeout after (\d{1,6})s of waiting for RPC response from GPU(\d{1,4})")
 _SEVERITIES = {
     "Corrected": "aer_corrected",
@@ -33,78 +37,6 @@ _SEVERITIES = {
 }
 _FELL_OFF_XID = 79
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelEvent:
-    """One line (or group of lines) of the kernel log that means something.
-
-    `kind` says what (see kernel_patterns). `boot_seconds` is since boot, `time` is wall-clock time
-    in ISO form; which of them is known depends on the log's format. `actionable` is False for what
-    looks like a fault and is none. A pid that the kernel did not know is None.
-    """
-
-    kind: str
-    text: str
-    actionable: bool = True
-    boot_seconds: float | None = None
-    time: str | None = None
-    facility: str | None = None
-    level: str | None = None
-    device: str | None = None
-    driver: str | None = None
-    bus_id: str | None = None
-    source_bus_id: str | None = None
-    queue: int | None = None
-    tag: int | None = None
-    lba: int | None = None
-    status: str | None = None
-    error: int | None = None
-    name: str | None = None
-    multiple: bool | None = None
-    seconds: float | None = None
-    queue_count: int | None = None
-    cpu: int | None = None
-    pid: int | None = None
-    process: str | None = None
-    xid: int | None = None
-    gpu_index: int | None = None
-    available_gbps: float | None = None
-    capable_gbps: float | None = None
-    gigatransfers: float | None = None
-    width: int | None = None
-    capable_gigatransfers: float | None = None
-    capable_width: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelLog:
-    """What the kernel log holds that means something. No event in a log is an answer, too."""
-
-    events: tuple[KernelEvent, ...]
-    line_count: int
-    truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KmsgRecord:
-    """One record of /dev/kmsg. `priority` is the level (0 to 7); `boot_seconds` is since boot."""
-
-    priority: int
-    facility: int
-    sequence: int
-    boot_seconds: float
-    text: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kmsg:
-    """Records of /dev/kmsg, and what they mean."""
-
-    records: tuple[KmsgRecord, ...]
-    record_count: int
-    events: tuple[KernelEvent, ...]
-    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +103,8 @@ def _stamp(line: str) -> _Stamp:
         line = line[decoded.end() :]
     if boot := _BOOT.match(line):
         at = float(boot[1])
-        return _Stamp(line[boot.end() :], boot_seconds=at, facility=facility, level=level)
+        said = _CALLER.sub("", line[boot.end() :])
+        return _Stamp(said, boot_seconds=at, facility=facility, level=level)
     if calendar := _CALENDAR.match(line):
         time = _calendar(calendar[1])
         return _Stamp(line[calendar.end() :], time=time, facility=facility, level=level)

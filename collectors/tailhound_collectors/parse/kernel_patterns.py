@@ -168,13 +168,13 @@ PCI = (
         rf"[\w-]{{1,32}} {_BDF}: (?:AER: )?\s{{0,4}}\[ ?\d{{1,2}}\] (?P<name>[A-Za-z]{{2,20}})",
     ),
     # pcieport 0000:00:1d.0: AER: Multiple Corrected error received: 0000:03:00.0
-    # pcieport 0000:00:1c.4: AER: Corrected error message received from 0000:02:00.0
+    # pcieport 0000:00:1c.4: AER: Correctable error message received from 0000:07:00.0
     #   drivers/pci/pcie/aer.c, aer_print_port_info()
     _pattern(
         "aer_received",
         "received",
-        rf"[\w-]{{1,32}} {_BDF}: AER: (?P<multiple>Multiple )?(?:Corrected|Uncorrect\w{{1,6}}"
-        r"(?: \([\w-]{1,12}\))?) error (?:message )?received(?: from|:) "
+        rf"[\w-]{{1,32}} {_BDF}: AER: (?P<multiple>Multiple )?(?:Correct|Uncorrect)\w{{2,6}}"
+        r"(?: \([\w-]{1,12}\))? error (?:message )?received(?: from|:) "
         r"(?P<source>[0-9a-f:.]{7,16})",
     ),
     # pci 0000:01:00.0: 31.504 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x4 link at
@@ -192,7 +192,7 @@ PCI = (
 NETWORK = (
     # mlx5_core 0000:05:00.0: mlx5_cmd_out_err:835:(pid 18360): ACCESS_REG(0x805) op_mod(0x1)
     #   failed, status bad operation(0x2), syndrome (0x9a6171), err(-22)
-    #   drivers/net/ethernet/mellanox/mlx5/core/cmd.c, cmd_status_print()
+    #   drivers/net/ethernet/mellanox/mlx5/core/cmd.c, mlx5_cmd_out_err() or mlx5_cmd_check()
     #   Reading counters of a function that the fabric manager owns does this; it is no fault.
     _pattern(
         "mlx5_access_reg_failed",
@@ -238,12 +238,19 @@ NETWORK = (
         rf"(?P<driver>mlx5_core) {_BDF}: .{{1,60}}device's health compromised",
     ),
     # NETDEV WATCHDOG: ens5 (mlx5_core): transmit queue 3 timed out
+    # mlx5_core 0000:65:00.0 ens5: NETDEV WATCHDOG: CPU: 12: transmit queue 3 timed out 5004 ms
     #   net/sched/sch_generic.c, dev_watchdog()
     _pattern(
         "transmit_timeout",
         "NETDEV WATCHDOG",
-        r"NETDEV WATCHDOG: (?P<device>[\w.@-]{1,20}) \((?P<driver>[\w-]{1,32})\): (?:transmit queue"
-        r" (?P<queue>\d{1,5}) timed out|.{1,40} transmit queue)",
+        r"NETDEV WATCHDOG: (?P<device>[\w.@-]{1,20}) \((?P<driver>[\w-]{1,32})\): transmit queue"
+        r" (?P<queue>\d{1,5}) timed out",
+    ),
+    _pattern(
+        "transmit_timeout",
+        "NETDEV WATCHDOG",
+        r"(?P<device>[\w.@-]{1,20}): NETDEV WATCHDOG: CPU: \d{1,5}: transmit queue"
+        r" (?P<queue>\d{1,5}) timed out",
     ),
     # nf_conntrack: nf_conntrack: table full, dropping packet
     #   net/netfilter/nf_conntrack_core.c, __nf_conntrack_alloc()
@@ -253,11 +260,13 @@ GPU = (
     # NVRM: Xid (PCI:0000:9b:00): 119, pid=2024380, name=nvidia-smi, Timeout after 6s of waiting for
     #   RPC response from GPU4 GSP! Expected function 103 (GSP_RM_ALLOC) (0x2081 0x4).
     # NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, Graphics SM Warp Exce...
-    #   NVIDIA/open-gpu-kernel-modules: src/nvidia/src/kernel/diagnostics/nvlog_printf.c, nvErrorLog
+    # NVRM: Xid (PCI:0000:38:00 GPU-I:05 GPU-CI:00): 94, pid=77, name=python3, Contained: ...
+    #   NVIDIA/open-gpu-kernel-modules: src/nvidia/src/kernel/gpu/rc/kernel_rc.c
     _pattern(
         "xid",
         "Xid",
-        rf"NVRM: Xid \((?:PCI:)?{_BDF}\): (?P<xid>\d{{1,4}})(?:, pid='?(?P<pid>[^,']{{1,20}})'?"
+        rf"NVRM: Xid \((?:PCI:)?{_BDF}(?: GPU-C?I:\d{{1,3}}){{0,2}}\): (?P<xid>\d{{1,4}})"
+        r"(?:, pid='?(?P<pid>[^,']{1,20})'?"
         r"(?:, name=(?P<process>[^,]{1,64}))?)?, (?P<text>.{0,400})$",
     ),
     # NVRM: GPU 0000:09:00.0: GPU has fallen off the bus.
@@ -265,17 +274,17 @@ GPU = (
     # NVRM: The NVIDIA GPU 0000:c9:00.0
     # NVRM: (PCI ID: 10de:2330) installed in this system has
     # NVRM: fallen off the bus and is not responding to commands.
-    #   NVIDIA/open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osinit.c
+    #   NVIDIA/open-gpu-kernel-modules: src/nvidia/arch/nvalloc/unix/src/osapi.c and osinit.c
     _pattern("gpu_fell_off_bus", "fallen off the bus", r"NVRM: .{0,120}fallen off the bus"),
 )
 CPU = (
-    # CPU3: Package temperature above threshold, cpu clock throttled (total events = 1234)
+    # CPU3: Package temperature is above threshold, cpu clock is throttled (total events = 1234)
     # mce: CPU3: Core temperature above threshold, cpu clock throttled (total events = 1)
     #   drivers/thermal/intel/therm_throt.c, therm_throt_process()
     _pattern(
         "cpu_thermal_throttle",
-        "cpu clock throttled",
-        r"CPU(?P<cpu>\d{1,5}): (?:Package|Core) temperature(?:/speed)? (?:is )?above threshold",
+        "above threshold, cpu clock",
+        r"CPU(?P<cpu>\d{1,5}): (?:Package|Core) temperature (?:is )?above threshold, cpu clock",
     ),
     # INFO: task vllm:12345 blocked for more than 120 seconds.
     #   kernel/hung_task.c, check_hung_task()

@@ -13,6 +13,7 @@ from tailhound_collectors.parse import (
     ib_ports,
     ib_query,
     iostat,
+    kernel_facts,
     kernel_log,
     kube,
     lspci,
@@ -302,7 +303,7 @@ _SYSTEM = (
     Tool(
         "dmesg",
         "dmesg --time-format=iso --level=emerg,alert,crit,err,warn",
-        kernel_log.KernelLog,
+        kernel_facts.KernelLog,
         kernel_log.kernel_log,
         "util-linux",
         also=(
@@ -310,7 +311,7 @@ _SYSTEM = (
             *(f"dmesg-{kind}" for kind in ("aer", "mlx5", "nvme", "nvmf", "pcie-bw", "xid")),
         ),
     ),
-    Tool("kmsg", "cat /dev/kmsg", kernel_log.Kmsg, kernel_log.kmsg),
+    Tool("kmsg", "cat /dev/kmsg", kernel_facts.Kmsg, kernel_log.kmsg),
     Tool(
         "kubectl",
         "kubectl get node,pod -o json",

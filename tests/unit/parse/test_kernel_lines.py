@@ -135,13 +135,39 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
         {"process": "python3", "pid": 4242},
     ),
 }
-STAMPS = {
+VARIANTS: list[tuple[str, str, dict[str, Any]]] = [
+    (
+        "cpu_thermal_throttle",
+        "CPU7: Package temperature is above threshold, cpu clock is throttled (total events = 2)",
+        {"cpu": 7},
+    ),
+    (
+        "transmit_timeout",
+        "mlx5_core 0000:65:00.0 ens5: NETDEV WATCHDOG: CPU: 12: transmit queue 3 timed out 5004 ms",
+        {"device": "ens5", "queue": 3},
+    ),
+    (
+        "xid",
+        "NVRM: Xid (PCI:0000:38:00 GPU-I:05 GPU-CI:00): 94, pid=77, name=python3, Contained: SM",
+        {"xid": 94, "pid": 77, "bus_id": "0000:38:00"},
+    ),
+    ("xid", "NVRM: Xid (PCI:0000:05:00): 79, GPU has fallen off the bus.", {"xid": 79}),
+    (
+        "gpu_fell_off_bus",
+        "NVRM: GPU 18:00.0: GPU has fallen off the bus.",
+        {"bus_id": "18:00.0"},
+    ),
+    ("nvmf_connect_failed", "nvme nvme3: failed to connect queue: 0 ret=-110", {"error": -110}),
+    ("nvme_timeout_abort", "nvme nvme1: I/O 775 QID 2 timeout, aborting", {"tag": 775}),
+]
+STAMPS: dict[str, dict[str, Any]] = {
     "[  101.417700] ": {"boot_seconds": 101.4177},
     "[Sun Feb 23 16:24:18 2025] ": {"time": "2025-02-23T16:24:18"},
     "[Mon Mar  3 06:04:08 2025] ": {"time": "2025-03-03T06:04:08"},
     "2025-01-21T02:21:33,498559+00:00 ": {"time": "2025-01-21T02:21:33.498559+00:00"},
     "kern  :err   : [    1.5] ": {"boot_seconds": 1.5, "facility": "kern", "level": "err"},
     "2025-01-21T02:21:33.498559+0000 gpu-1 kernel: ": {"time": "2025-01-21T02:21:33.498559+0000"},
+    "[ 2855.144566] [ T131119] ": {"boot_seconds": 2855.144566},
     "": {"boot_seconds": None, "time": None},
 }
 
@@ -159,6 +185,29 @@ def test_the_line_is_found_and_its_parts_are_read(kind: str) -> None:
     assert event.kind == kind
     assert {name: getattr(event, name) for name in parts} == parts
     assert event.boot_seconds == 5.5
+
+
+@pytest.mark.parametrize(("kind", "line", "parts"), VARIANTS)
+def test_what_other_kernels_and_drivers_print_is_found(
+    kind: str, line: str, parts: dict[str, Any]
+) -> None:
+    event = read("dmesg", f"[    5.5] {line}\n").events[0]
+    assert event.kind == kind
+    assert {name: getattr(event, name) for name in parts} == parts
+
+
+def test_newer_kernels_say_correctable() -> None:
+    text = (
+        "[1.5] pcieport 0000:00:1c.4: AER: Multiple Correctable error message received from "
+        "0000:07:00.0\n"
+        "[1.5] pcieport 0000:07:00.0: PCIe Bus Error: severity=Correctable, "
+        "type=Data Link Layer, (Receiver ID)\n"
+        "[1.5] pcieport 0000:07:00.0:   device [8086:15ea] error status/mask=00000080/00002000\n"
+        "[1.5] pcieport 0000:07:00.0:    [ 7] BadDLLP\n"
+    )
+    (event,) = read("dmesg", text).events
+    assert (event.kind, event.name, event.multiple) == ("aer_corrected", "BadDLLP", True)
+    assert event.status == "0x00000080"
 
 
 @pytest.mark.parametrize("stamp", STAMPS)
