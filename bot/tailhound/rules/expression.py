@@ -106,7 +106,7 @@ def compile_condition(
             bare=tuple(checker.bare),
             _run=piece.run,
             limits=tuple(checker.limits),
-            _looks=tuple(checker.looks.values()),
+            _looks=tuple((checker.looks or checker.asides).values()),
         ),
         (),
     )

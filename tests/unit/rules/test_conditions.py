@@ -316,3 +316,11 @@ def test_alternatives_have_numbers_and_what_must_hold_in_any_case_has_none() -> 
 def test_the_records_of_a_set_decide_each_for_itself() -> None:
     text = "any(p.value > busy * 2 or p.ready for p in queue.waiting)"
     assert shown(text)[1] == ["queue.waiting.value"]
+
+
+def test_a_value_that_only_has_to_be_known_is_shown_where_nothing_else_is() -> None:
+    assert shown("known(cpu.slowdown) and cpu.throttled_ratio > strong")[0] == [
+        "cpu.throttled_ratio"
+    ]
+    assert shown("known(cpu.slowdown) and cpu.slowdown > moved")[0] == ["cpu.slowdown"]
+    assert shown("known(cpu.slowdown)")[0] == ["cpu.slowdown"]

@@ -51,7 +51,9 @@ class Checker(Comparing):
     def _known(self, node: ast.Call) -> Piece:
         if len(node.args) != 1 or not isinstance(node.args[0], ast.Attribute):
             return self.wrong(node, "known(..) takes one fact: `known(drive.write_amplification)`")
+        self.aside = True
         piece = self.visit(node.args[0])
+        self.aside = False
         if piece.kind is None:
             return WRONG
         return Piece(kind=Kind.YESNO, run=terms.known(piece.run), names=piece.names)

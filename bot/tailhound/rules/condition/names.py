@@ -38,7 +38,8 @@ class Names:
     """Walks one condition. Everything wrong is collected in `mistakes`, bare numbers in `bare`.
 
     `path` are the alternatives of an `or` that are being walked, outermost first; `alternatives` is
-    how many there were so far.
+    how many there were so far. `asides` are values of which only counts whether they are known:
+    they are shown where nothing else is.
     """
 
     vocabulary: Vocabulary
@@ -53,11 +54,14 @@ class Names:
     loops: int = 0
     path: tuple[int, ...] = ()
     alternatives: int = 0
+    asides: dict[str, Look] = field(default_factory=dict)
+    aside: bool = False
 
     def look(self, key: str, look: Look) -> None:
         """Show this value, unless something is shown under that key already."""
-        known = self.looks.get(key, look)
-        self.looks[key] = replace(known, paths=(*known.paths, self.path))
+        looks = self.asides if self.aside else self.looks
+        known = looks.get(key, look)
+        looks[key] = replace(known, paths=(*known.paths, self.path))
 
     def wrong(self, node: ast.expr, message: str) -> Piece:
         """Report a mistake at its place."""
