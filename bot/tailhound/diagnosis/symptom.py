@@ -20,8 +20,8 @@ _WINDOWS = {3600.0: "1 h", 86400.0: "1 d", 604800.0: "7 d"}
 def symptom_of(
     evidence: Iterable[Evidence], slo: Mapping[str, float], usual: Sequence[float]
 ) -> Symptom | None:
-    """The first latency, else the first share of failures, that left its usual band upwards; None
-    when none is known to.
+    """The first latency, else the first share of failures, else the first wait for what is behind
+    (a drive), that left its usual band upwards; None when none is known to.
     """
     rows = _moved(evidence)
     if not rows:
@@ -94,10 +94,15 @@ def shape_and_load(evidence: Sequence[Evidence], symptom: Symptom | None) -> tup
 
 
 def _moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
-    """The latencies, then the shares of failures, that left their usual band upwards."""
-    facts = _latency(evidence)
+    """The latencies, then the shares of failures, that left their usual band upwards; where none
+    did, the symptoms of any other evidence that did.
+    """
+    items = tuple(evidence)
+    facts = _latency(items)
     rows = [*_records(facts.get("symptoms")), *_records(facts.get("errors"))]
-    return [row for row in rows if _left_upwards(row)]
+    behind = (_records(item.facts.get("symptoms")) for item in items if item.collector != LATENCY)
+    moved = [row for row in rows if _left_upwards(row)]
+    return moved or [row for part in behind for row in part if _left_upwards(row)]
 
 
 def _left_upwards(row: Mapping[str, Any]) -> bool:

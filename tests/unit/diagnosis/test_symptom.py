@@ -118,3 +118,51 @@ def test_load_is_told_by_arrivals() -> None:
     assert shape_and_load(evidence(requests_ratio=2.0), None) == ("", "up")
     assert shape_and_load(evidence(requests_ratio=0.5), None) == ("", "down")
     assert shape_and_load(evidence(), None) == ("", "")
+
+
+def other(*rows: Any, collector: str = "prometheus.disk_io") -> Evidence:
+    return Evidence(
+        name="disk",
+        collector=collector,
+        status=EvidenceStatus.COLLECTED,
+        facts={"symptoms": tuple(rows)},
+    )
+
+
+def test_a_slow_drive_is_the_symptom_where_no_request_is_measured() -> None:
+    slow = latency("disk_write", "write wait", 1, 3, 3, 3)
+    found = symptom_of([other(slow)], {}, (3600.0,))
+    assert found is not None
+    assert (found.name, found.value, found.usual) == ("write wait mean", 3.0, 1.0)
+    assert found.onset == datetime.fromtimestamp(NOW - 120, UTC)
+    assert shape_and_load([other(slow)], found) == ("", "")
+
+
+def test_requests_come_before_the_drive_however_the_evidence_is_ordered() -> None:
+    drive = other(latency("disk_write", "write wait", 1, 1, 1, 9, 9, 9))
+    requests = evidence([latency("ttft", "first token", 1, 5, 5, 5, 5, 5)])
+    for items in ([drive, *requests], [*requests, drive]):
+        found = symptom_of(items, {}, ())
+        assert found is not None
+        assert found.name == "first token mean"
+        assert found.half_grown == datetime.fromtimestamp(NOW - 240, UTC)
+
+
+def test_failures_come_before_the_drive() -> None:
+    drive = other(latency("disk_write", "write wait", 1, 9, 9, 9))
+    found = symptom_of([drive, *evidence([], [failures(0, 0.5, 0.5, 0.5)])], {}, ())
+    assert found is not None
+    assert found.name == "error share at the ingress"
+
+
+def test_a_drive_counts_where_requests_stayed_as_usual_and_not_when_it_got_faster() -> None:
+    usual = evidence([latency("ttft", "first token", 1, 1, 1, 1)])
+    slow, fast = (other(latency("disk_read", "read wait", 1, *at)) for at in ((9,) * 3, (0.1,) * 3))
+    assert symptom_of([*usual, fast], {}, ()) is None
+    found = symptom_of([*usual, slow], {}, ())
+    assert found is not None
+    assert found.name == "read wait mean"
+
+
+def test_symptoms_of_another_evidence_that_are_none_are_left_out() -> None:
+    assert symptom_of([other(3, None, {"title": "x"}, {"seconds": "slow"})], {}, ()) is None
