@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
 
-.PHONY: help demo test quick check lab nightly bench format golden docs record constraints clean setup
+.PHONY: help demo test quick check lab accuracy nightly bench format golden docs record constraints clean setup
 
 help:             ## what can be run here
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -29,6 +29,9 @@ check: setup      ## style, types, import contracts, runbooks
 
 lab: setup        ## run one scenario on real components: make lab SCENARIO=tests/scenarios/NAME
 	@$(BIN)/python -m tests.lab.run $(SCENARIO) $(LAB_ARGS)
+
+accuracy: setup   ## every scenario and its variants: right causes, false confirmations (make accuracy ACCURACY_ARGS=--plain)
+	@$(BIN)/python -m tests.accuracy --jobs $(JOBS) $(ACCURACY_ARGS)
 
 nightly: setup    ## what takes minutes: hundreds of kills, soak
 	$(BIN)/pytest -q -m nightly

@@ -1,0 +1,1 @@
+"""How often the product is right: every scenario and its variants, scored."""
