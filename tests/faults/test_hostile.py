@@ -23,6 +23,7 @@ from tests.faults.server import (
     until,
     with_slack,
 )
+from tests.lab.bot import merged
 from tests.lab.history import Sampled
 from tests.lab.prometheus import Prometheus
 from tests.standins.slack import SlackStandin
@@ -55,8 +56,8 @@ class Place:
     ) -> None:
         self.folder, self.slack = folder, slack
         slack.add_channel(CHANNEL)
-        values = with_slack(folder, slack) | {"listen": {"public_url": PUBLIC}} | (more or {})
-        self.bot = Bot(folder / "bot", values)
+        values = merged(with_slack(folder, slack), {"listen": {"public_url": PUBLIC}})
+        self.bot = Bot(folder / "bot", merged(values, more or {}))
 
     def send(self, content: bytes) -> str:
         """Post a body that must be taken; its incident."""
@@ -344,5 +345,5 @@ def _text(value: Any) -> str:
     if isinstance(value, bytes):
         with suppress(zlib.error):
             value = zlib.decompress(value)
-        return value.decode("utf-8", "replace")
-    return str(value)
+        return bytes(value).decode("utf-8", "replace")
+    return f"{value}"

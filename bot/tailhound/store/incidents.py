@@ -55,11 +55,13 @@ class IncidentReader:
         states: Sequence[State] = (),
         text: str = "",
         before: datetime | None = None,
+        after: str = "",
     ) -> tuple[Incident, ...]:
         """Incidents, newest first; their diagnoses come without evidence (see `get`).
 
         `text` is looked for in ids, alert names, subjects and labels. `before` pages: only what was
-        received earlier.
+        received earlier; with `after`, the last id of the page before, also what was received at
+        that very moment and comes behind it.
         """
         wanted = sa.select(incident.c.snapshot, incident.c.repeats, incident.c.diagnosis).order_by(
             incident.c.received_at.desc(), incident.c.id
@@ -69,7 +71,7 @@ class IncidentReader:
         if text.strip():
             wanted = wanted.where(incident.c.search.contains(text.strip().lower(), autoescape=True))
         if before is not None:
-            wanted = wanted.where(incident.c.received_at < before.timestamp())
+            wanted = wanted.where(_behind(before.timestamp(), after))
         with explained(self._name), self._engine.connect() as connection:
             rows = connection.execute(wanted.limit(limit)).mappings()
             return tuple(whole(row) for row in rows)
@@ -116,3 +118,12 @@ class IncidentReader:
     def close(self) -> None:
         """Give back the connections."""
         self._engine.dispose()
+
+
+def _behind(moment: float, after: str) -> sa.ColumnElement[bool]:
+    """What comes behind a moment, and behind an id of that moment, in the order of a list."""
+    earlier = incident.c.received_at < moment
+    if not after:
+        return earlier
+    same = sa.and_(incident.c.received_at == moment, incident.c.id > after)
+    return sa.or_(earlier, same)

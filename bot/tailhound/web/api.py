@@ -40,13 +40,14 @@ class Api:
             states=query.states,
             text=query.text,
             before=query.before,
+            after=query.after,
         )
         page = found[: query.limit]
         more = len(found) > query.limit
         return _json(
             {
                 "incidents": [_line(incident) for incident in page],
-                "next": query.page_after(page[-1].received_at) if more else None,
+                "next": query.page_after(page[-1]) if more else None,
             }
         )
 

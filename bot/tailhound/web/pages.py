@@ -44,6 +44,7 @@ class Pages:
             states=query.states,
             text=query.text,
             before=query.before,
+            after=query.after,
         )
         any_at_all = found or await self._pool.run(self._parts.reader.list, limit=1)
         page = found[: query.limit]
@@ -51,7 +52,7 @@ class Pages:
             "incidents",
             incidents=page,
             query=query,
-            older=query.page_after(page[-1].received_at) if len(found) > query.limit else "",
+            older=query.page_after(page[-1]) if len(found) > query.limit else "",
             open=await self._open(),
             ever=bool(any_at_all),
             revision=revision,

@@ -60,8 +60,11 @@ class Reader(Protocol):
         states: Sequence[State] = (),
         text: str = "",
         before: datetime | None = None,
+        after: str = "",
     ) -> tuple[Incident, ...]:
-        """The incidents received before a moment that match; no states = all."""
+        """The incidents that match, received before a moment, or at it and behind the id `after`;
+        no states = all.
+        """
         ...
 
     def get(self, id: str) -> Incident | None:

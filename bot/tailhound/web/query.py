@@ -1,16 +1,18 @@
 """What a list may be asked for: states, text, how many, before when."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
-from tailhound.model import State
+from tailhound.model import Incident, State
 from tailhound.web.headline import OPEN_STATES
 
 PAGE = 50
 PAGE_AT_MOST = 500
 TEXT_AT_MOST = 200
+_ID = re.compile(r"[0-9A-Za-z-]{1,40}")
 
 
 class WrongQuery(Exception):
@@ -19,12 +21,16 @@ class WrongQuery(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListQuery:
-    """The parameters of a list. `state` is "open", "all" or one state's word."""
+    """The parameters of a list. `state` is "open", "all" or one state's word.
+
+    A page begins behind the incident `after`, received at `before`.
+    """
 
     state: str = "open"
     text: str = ""
     limit: int = PAGE
     before: datetime | None = None
+    after: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, str], *, state: str) -> "ListQuery":
@@ -34,6 +40,7 @@ class ListQuery:
             text=given.get("text", "").replace("\0", "").strip()[:TEXT_AT_MOST],
             limit=_limit(given.get("limit") or str(PAGE)),
             before=_before(given.get("before") or ""),
+            after=_after(given.get("after") or ""),
         )
 
     @property
@@ -43,9 +50,10 @@ class ListQuery:
             return OPEN_STATES
         return () if self.state == "all" else (State(self.state),)
 
-    def page_after(self, last: datetime) -> str:
-        """The query string of the next page, behind an incident received at `last`."""
-        values = {"state": self.state, "text": self.text, "before": last.isoformat()}
+    def page_after(self, last: Incident) -> str:
+        """The query string of the next page, behind this incident."""
+        before = last.received_at.isoformat()
+        values = {"state": self.state, "text": self.text, "before": before, "after": last.id}
         if self.limit != PAGE:
             values["limit"] = str(self.limit)
         return urlencode({name: value for name, value in values.items() if value})
@@ -62,6 +70,12 @@ def _limit(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 6):
         raise WrongQuery(f"limit must be a number from 1 to {PAGE_AT_MOST}")
     return min(max(int(text), 1), PAGE_AT_MOST)
+
+
+def _after(text: str) -> str:
+    if text and not _ID.fullmatch(text):
+        raise WrongQuery("after must be an incident's id")
+    return text.upper()
 
 
 def _before(text: str) -> datetime | None:

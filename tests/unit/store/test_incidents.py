@@ -67,6 +67,16 @@ def test_a_list_pages_by_time(database: Database) -> None:
     assert [incident.id for incident in second] == ["A002", "A001"]
 
 
+def test_pages_lose_nothing_of_what_came_at_one_moment(database: Database) -> None:
+    at_once = [replace(_incident(i), received_at=_incident(0).received_at) for i in range(5)]
+    _put(database, *at_once, _incident(9))
+    reader = IncidentReader.of(database)
+    first = reader.list(limit=3)
+    rest = reader.list(limit=9, before=first[-1].received_at, after=first[-1].id)
+    ids = [incident.id for incident in (*first, *rest)]
+    assert ids == ["A009", "A000", "A001", "A002", "A003", "A004"]
+
+
 def test_a_list_filters_by_state(database: Database) -> None:
     _put(database, _incident(1), _incident(2, state=State.RESOLVED))
     reader = IncidentReader.of(database)

@@ -520,15 +520,18 @@ class Shelf:
         states: Sequence[State] = (),
         text: str = "",
         before: datetime | None = None,
+        after: str = "",
     ) -> tuple[Incident, ...]:
         """As IncidentReader.list."""
         self._ask("list")
         found = [
             incident
-            for incident in sorted(self.incidents, key=lambda one: one.received_at, reverse=True)
+            for incident in sorted(
+                self.incidents, key=lambda one: (-one.received_at.timestamp(), one.id)
+            )
             if (not states or incident.state in states)
             and text.lower() in f"{incident.id} {incident.subject.where} {incident.name}".lower()
-            and (before is None or incident.received_at < before)
+            and (before is None or _is_behind(incident, before, after))
         ]
         return tuple(found[:limit])
 
@@ -627,3 +630,9 @@ def parts(shelf: Shelf | None = None, intake: Intake | None = None, **changes: A
         "health": lambda: HEALTH,
     }
     return Parts(**(wanted | changes))
+
+
+def _is_behind(incident: Incident, before: datetime, after: str) -> bool:
+    if incident.received_at == before:
+        return bool(after) and incident.id > after
+    return incident.received_at < before
