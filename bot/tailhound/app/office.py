@@ -44,12 +44,12 @@ class Office:
             (ReplayTransport(replay),) if replay else transports(settings)
         )
         self._recorder = Recorder(now, body)
+        self.record = self._recorder.record
         self.investigator = Investigator(
             _only(whole, runbook),
             collectors(),
             self._transports,
             settings,
-            hearing=self._recorder.record,
         )
 
     def keep(self, path: Path) -> None:

@@ -64,7 +64,12 @@ async def _all(
 ) -> list[Incident]:
     """Each incident in turn, with the same connections."""
     on_terminal = sys.stderr.isatty()
-    terms = Terms(as_of=now, seconds=settings.deadlines.verdict, on_progress=_progress(on_terminal))
+    terms = Terms(
+        as_of=now,
+        seconds=settings.deadlines.verdict,
+        on_progress=_progress(on_terminal),
+        record=office.record,
+    )
     try:
         return [await investigate(office.investigator, incident, terms) for incident in found]
     finally:

@@ -1,6 +1,7 @@
 """What the workflow reads and writes of a case: each function is one transaction."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,10 +11,11 @@ import sqlalchemy as sa
 from tailhound.durable import verdicts
 from tailhound.durable.asking import LATE, task_of
 from tailhound.durable.desk import Desk
+from tailhound.durable.keeping import Heard, raw_outputs, typed
 from tailhound.model import Diagnosis, Evidence, Incident, Progress
 from tailhound.store import records
-from tailhound.store.incidents import RawOutput
 from tailhound.store.outputs import keep_outputs
+from tailhound.store.recordings import forget_earlier, keep_part
 from tailhound.store.tables import investigation
 
 
@@ -64,11 +66,18 @@ class Cases:
                 connection, id, lambda r: verdicts.progressed(r, n, progress), urgent=False
             )
 
-    def keep(self, id: str, n: int, outputs: list[RawOutput]) -> None:
-        """Store raw answers."""
-        if outputs:
-            with self._desk.database.writing() as connection:
+    def keep(
+        self, investigation: tuple[str, int], part: str, heard: Sequence[Heard], at: datetime
+    ) -> None:
+        """Store what one step heard: for people, and for a replay."""
+        if not heard:
+            return
+        id, n = investigation
+        outputs, content = raw_outputs(heard, at, n), typed(heard, at)
+        with self._desk.database.writing() as connection:
+            if outputs:
                 keep_outputs(connection, id, n, outputs)
+            keep_part(connection, (id, n, part), at, content)
 
     def decide(self, id: str, n: int, diagnosis: Diagnosis, resolved: dict[str, Any]) -> bool:
         """Write the verdict of investigation `n`, and what follows; False when it stood already."""
@@ -86,6 +95,7 @@ class Cases:
                 return False
             left = {"resolved": resolved, "late": list(late)}
             self._finish(connection, id, n, verdicts.headline(diagnosis), left)
+            forget_earlier(connection, id, n)
             if late and self._desk.terms().late_seconds > 0 and after.incident.n == n:
                 self._desk.enqueue(connection, task_of(after, self._sha(connection, id, n), LATE))
         self._desk.boot.hook("after_decide")

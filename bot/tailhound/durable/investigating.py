@@ -3,6 +3,7 @@
 What `resolve`, `collect`, `deepen` and `again` return crosses a checkpoint: plain JSON (dict, list,
 text, number, true, false, null), at most 256 KiB. `resolved` may hold `key`: the incident key of
 the workload that the subject turned out to be; an open incident of that key takes this one in.
+`record` is called for each question that was really asked: request, reply, seconds.
 `collect`, `deepen` and `again` return `{"evidence": [...]}` made by `codec.evidence_to_plain`.
 """
 
@@ -10,19 +11,19 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
+from tailhound.durable import gather
 from tailhound.flow import Turn
 from tailhound.model import Diagnosis, Evidence, Incident, Progress
-from tailhound.store.incidents import RawOutput
 
 Plain: TypeAlias = dict[str, Any]
 OnProgress: TypeAlias = Callable[[Progress], None]
-Record: TypeAlias = Callable[[RawOutput], None]
+Record: TypeAlias = gather.Record
 
 
 class Investigating(Protocol):
     """Asks and judges for one compiled set of runbooks. Everything honours `turn.deadline`."""
 
-    async def resolve(self, incident: Incident, turn: Turn) -> Plain:
+    async def resolve(self, incident: Incident, turn: Turn, *, record: Record) -> Plain:
         """Which pods, nodes and workload the incident is about."""
         ...
 

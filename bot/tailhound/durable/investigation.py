@@ -19,18 +19,13 @@ from tailhound.diagnosis.group import nodes_of, workload_key
 from tailhound.diagnosis.plan import Plan, Planned, plan
 from tailhound.diagnosis.resolve import Resolved, resolve
 from tailhound.diagnosis.symptom import LATENCY
-from tailhound.durable.answers import QUESTION_AT_MOST
 from tailhound.durable.gather import Ask, Memo, gather
-from tailhound.durable.gather import Record as Hearing
 from tailhound.durable.investigating import OnProgress, Plain, Record
-from tailhound.durable.whole import whole
-from tailhound.flow import Collector, Reading, Request, Transport, Turn
-from tailhound.model import Diagnosis, Evidence, Incident, Missing
-from tailhound.model.redaction import plain, redacted
+from tailhound.flow import Collector, Reading, Transport, Turn
+from tailhound.model import Diagnosis, Evidence, Incident
 from tailhound.rules.loading import Compiled, Site
 from tailhound.settings import Settings
 from tailhound.store.codec import evidence_from_plain, evidence_to_plain
-from tailhound.store.incidents import RawOutput
 
 _RESOLVED = TypeAdapter(Resolved)
 MEMOS_AT_MOST = 200
@@ -77,10 +72,7 @@ class _Resolving:
 
 
 class Investigator:
-    """Asks and judges for one compiled set of runbooks.
-
-    `hearing` is called for each question that was really asked: a recorder.
-    """
+    """Asks and judges for one compiled set of runbooks."""
 
     def __init__(
         self,
@@ -88,18 +80,15 @@ class Investigator:
         collectors: Mapping[str, Collector[Any, Any]],
         transports: Sequence[Transport],
         settings: Settings,
-        *,
-        hearing: Hearing | None = None,
     ) -> None:
         self._compiled = compiled
         self._runbooks = compiled.runbooks
         self._latency = collectors.get(LATENCY)
         self._transports = tuple(transports)
         self._settings = settings
-        self._hearing = hearing
         self._memos: OrderedDict[tuple[str, int], Memo] = OrderedDict()
 
-    async def resolve(self, incident: Incident, turn: Turn) -> Plain:
+    async def resolve(self, incident: Incident, turn: Turn, *, record: Record) -> Plain:
         """Which pods, nodes and workload the incident is about, and what was asked to know it."""
         site = self._site(incident, Resolved())
         nodes = nodes_of(incident, self._settings.incidents)
@@ -112,7 +101,7 @@ class Investigator:
         collector = _Resolving(incident, start)
         ask = Ask(SUBJECT, collector, start)
         found = await gather(
-            [ask], self._transports, turn, record=self._hearing, memo=self._memo(incident)
+            [ask], self._transports, turn, record=record, memo=self._memo(incident)
         )
         resolved = collector.resolved
         return {
@@ -132,8 +121,7 @@ class Investigator:
     ) -> Plain:
         """Ask all first questions at once."""
         wanted = self._plan(resolved).first
-        heard = self._heard(record, incident, turn)
-        found = await self._ask(wanted, incident, turn, heard, on_progress)
+        found = await self._ask(wanted, incident, turn, record, on_progress)
         return {"evidence": evidence_to_plain(found)}
 
     async def deepen(
@@ -142,7 +130,7 @@ class Investigator:
         """Ask the conditional questions; only the new evidence comes back."""
         evidence = evidence_from_plain(collected["evidence"])
         wanted = self._second(self._plan(resolved), incident, resolved, evidence)
-        found = await self._ask(wanted, incident, turn, self._heard(record, incident, turn))
+        found = await self._ask(wanted, incident, turn, record)
         return {"evidence": evidence_to_plain(found)}
 
     def _second(
@@ -173,24 +161,25 @@ class Investigator:
         other: Plain | None = None
         subject: tuple[Evidence, ...] = ()
         if SUBJECT in names:
-            other, subject = await self._subject_again(incident, resolved, turn)
+            other, subject = await self._subject_again(incident, resolved, turn, record)
         made = self._plan(other or resolved)
         old = () if other else _kept(incident, names)
-        heard = self._heard(record, incident, turn)
         first = [item for item in made.first if other or item.name in names]
-        found = await self._ask(first, incident, turn, heard)
+        found = await self._ask(first, incident, turn, record)
         second = self._second(made, incident, other or resolved, (*old, *found))
-        found += await self._ask(second, incident, turn, heard)
+        found += await self._ask(second, incident, turn, record)
         answer = {"evidence": evidence_to_plain((*subject, *found))}
         return answer | ({"resolved": other} if other else {})
 
     async def _subject_again(
-        self, incident: Incident, resolved: Plain, turn: Turn
+        self, incident: Incident, resolved: Plain, turn: Turn, record: Record
     ) -> tuple[Plain | None, tuple[Evidence, ...]]:
         """The subject, looked for once more, None when it is the same; and how it was found."""
         now = asyncio.get_running_loop().time()
         part = now + min(RESOLVING_AGAIN * (turn.deadline - now), RESOLVING_SECONDS)
-        found = await self.resolve(incident, dataclasses.replace(turn, deadline=part))
+        found = await self.resolve(
+            incident, dataclasses.replace(turn, deadline=part), record=record
+        )
         same = _about(found) == _about(resolved) or not found["resolved"]["pods"]
         return None if same else found, evidence_from_plain(found["evidence"])
 
@@ -226,7 +215,7 @@ class Investigator:
         wanted: Sequence[Planned],
         incident: Incident,
         turn: Turn,
-        heard: Hearing,
+        record: Record,
         on_progress: OnProgress | None = None,
     ) -> tuple[Evidence, ...]:
         asks = [Ask(item.name, item.collector, item.params) for item in wanted if not item.why_not]
@@ -235,29 +224,10 @@ class Investigator:
             self._transports,
             turn,
             on_progress=on_progress,
-            record=heard,
+            record=record,
             memo=self._memo(incident),
         )
         return (*found, *(item.unasked for item in wanted if item.why_not))
-
-    def _heard(self, record: Record, incident: Incident, turn: Turn) -> Hearing:
-        """Passes each answer on as raw output, to be kept, and to the recorder."""
-
-        def heard(request: Request[Any], reply: Any, seconds: float) -> None:
-            if self._hearing is not None:
-                self._hearing(request, reply, seconds)
-            if not isinstance(reply, Missing):
-                record(
-                    RawOutput(
-                        question=plain(redacted(request.shown), QUESTION_AT_MOST),
-                        backend=request.backend,
-                        text=whole(reply),
-                        asked_at=turn.as_of,
-                        n=incident.n,
-                    )
-                )
-
-        return heard
 
     def _plan(self, resolved: Plain) -> Plan:
         return plan(self._runbooks, _inputs(resolved), self._latency)

@@ -3,17 +3,17 @@
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from tailhound.durable.deadlines import RESOLVE_SHARE
 from tailhound.durable.investigating import Investigating, OnProgress, Plain, Record
-from tailhound.flow import Turn
+from tailhound.flow import Request, Turn
 from tailhound.model import Evidence, EvidenceStatus, Incident, State
 from tailhound.store.codec import evidence_from_plain
-from tailhound.store.incidents import RawOutput
 
 
-def _nobody(_output: RawOutput) -> None:
-    """Raw answers are not kept."""
+def _nobody(_request: Request[Any], _reply: Any, _seconds: float) -> None:
+    """Answers are not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ async def investigate(investigator: Investigating, incident: Incident, terms: Te
     started = loop.time()
     soon = Turn(deadline=started + RESOLVE_SHARE * terms.seconds, as_of=terms.as_of)
     turn = Turn(deadline=started + terms.seconds, as_of=terms.as_of)
-    resolved: Plain = await investigator.resolve(incident, soon)
+    resolved: Plain = await investigator.resolve(incident, soon, record=terms.record)
     collected = await investigator.collect(
         incident, resolved, turn, terms.on_progress, record=terms.record
     )

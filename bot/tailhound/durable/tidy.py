@@ -11,10 +11,10 @@ from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.engine import Engine
 from tailhound.store.database import Database
-from tailhound.store.tables import body, output
+from tailhound.store.tables import body, output, recording
 
 KEPT = timedelta(days=30)
-"""How long workflows, raw answers and webhook bodies are kept. Our own default."""
+"""How long workflows, raw answers, recordings and webhook bodies are kept. Our own default."""
 
 TICK = "tick"
 TIDY = "tidy"
@@ -41,12 +41,16 @@ class Tidying:
         workflows = 0
         while deleted := await self._engine.forget(before.isoformat()):
             workflows += deleted
-        outputs, bodies = await self._blocking.run(self._delete, before)
-        return f"{workflows} workflows, {outputs} raw answers, {bodies} bodies"
+        outputs, bodies, recordings = await self._blocking.run(self._delete, before)
+        return (
+            f"{workflows} workflows, {outputs} raw answers, {bodies} bodies, "
+            f"{recordings} parts of recordings"
+        )
 
-    def _delete(self, before: datetime) -> tuple[int, int]:
+    def _delete(self, before: datetime) -> tuple[int, int, int]:
         moment = before.timestamp()
         with self._database.writing() as connection:
             outputs = connection.execute(sa.delete(output).where(output.c.asked_at < moment))
             bodies = connection.execute(sa.delete(body).where(body.c.received_at < moment))
-            return outputs.rowcount, bodies.rowcount
+            parts = connection.execute(sa.delete(recording).where(recording.c.asked_at < moment))
+            return outputs.rowcount, bodies.rowcount, parts.rowcount

@@ -25,10 +25,11 @@ from tailhound.durable.deadlines import (
 from tailhound.durable.engine import Engine
 from tailhound.durable.investigating import InvestigatorFor, Plain
 from tailhound.durable.joins import Joining
+from tailhound.durable.keeping import Notebook
 from tailhound.errors import StoreUnavailable
+from tailhound.flow import Turn
 from tailhound.model import Diagnosis, Progress
 from tailhound.store import codec
-from tailhound.store.incidents import RawOutput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +85,15 @@ class _Run:
         self._n = n
         self._sha = sha
         self._clockwork: Clockwork | None = None
-        self._raw: list[RawOutput] = []
+        self._notebook = Notebook()
 
     async def resolve(self) -> Plain:
         case, work = await self._begin()
         turn = work.turn(RESOLVE_SHARE, self._now())
         investigator = self._shop.investigator_for(self._sha)
-        resolved, _ = await within(turn, investigator.resolve(case.incident, turn))
+        asking = investigator.resolve(case.incident, turn, record=self._notebook.hear)
+        resolved, _ = await within(turn, asking)
+        await self._keep("resolve", turn)
         self._shop.boot.hook("after_resolve")
         key = str(resolved.get("key") or "")
         joined = await self._shop.blocking.run(self._shop.joining.join, self._id, key)
@@ -104,23 +107,23 @@ class _Run:
         progressing = Progressing(self._show, work.quiet_from)
         investigator = self._shop.investigator_for(self._sha)
         asking = investigator.collect(
-            case.incident, resolved, turn, progressing, record=self._raw.append
+            case.incident, resolved, turn, progressing, record=self._notebook.hear
         )
         try:
             collected, cut = await within(turn, asking)
         finally:
             await progressing.finish()
-        return await self._collected(collected, cut)
+        return await self._collected("collect", turn, collected, cut)
 
     async def deepen(self, resolved: Plain, collected: Plain) -> Plain:
         case, work = await self._begin()
         turn = work.turn(1.0, self._now())
         investigator = self._shop.investigator_for(self._sha)
         asking = investigator.deepen(
-            case.incident, resolved, collected, turn, record=self._raw.append
+            case.incident, resolved, collected, turn, record=self._notebook.hear
         )
         deepened, cut = await within(turn, asking)
-        return await self._collected(deepened, cut)
+        return await self._collected("deepen", turn, deepened, cut)
 
     async def decide(self, resolved: Plain, collected: Plain, deepened: Plain) -> str:
         case, _ = await self._begin()
@@ -155,9 +158,9 @@ class _Run:
             return {"evidence": []}
         by = case.requested_at + timedelta(seconds=self._shop.terms().late_seconds)
         turn = Clockwork(by, self._now(), self._fresh()).turn(1.0, self._now())
-        again = Again(self._shop.investigator_for(self._sha), case, self._raw.append)
+        again = Again(self._shop.investigator_for(self._sha), case, self._notebook.hear)
         answers, cut = await within(turn, again.ask(turn))
-        return await self._collected(answers, cut)
+        return await self._collected("again", turn, answers, cut)
 
     async def revise(self, answers: Plain) -> str:
         case = await self._read()
@@ -193,12 +196,18 @@ class _Run:
     async def _read(self) -> Case:
         return await self._shop.blocking.run(self._shop.cases.read, self._id, self._n)
 
-    async def _collected(self, answers: Plain, cut: bool) -> Plain:
-        """What a step hands on; the raw answers are stored beside it."""
-        raw, self._raw = self._raw, []
-        await self._shop.blocking.run(self._shop.cases.keep, self._id, self._n, raw)
+    async def _collected(self, part: str, turn: Turn, answers: Plain, cut: bool) -> Plain:
+        """What a step hands on; the answers themselves are stored beside it."""
+        await self._keep(part, turn)
         self._shop.boot.hook("after_collect")
         return {**verdicts.fitted(answers), "cut": cut}
+
+    async def _keep(self, part: str, turn: Turn) -> None:
+        """Store what this step heard, under its own name: when it runs again, it is replaced."""
+        heard = self._notebook.taken()
+        await self._shop.blocking.run(
+            self._shop.cases.keep, (self._id, self._n), part, heard, turn.as_of
+        )
 
     async def _show(self, progress: Progress) -> None:
         with suppress(StoreUnavailable):  # the verdict will say more than this

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from tailhound.model import Incident, State
 from tailhound.store.database import Database, open_readers
 from tailhound.store.failures import explained
+from tailhound.store.recordings import Part, read_parts
 from tailhound.store.records import read_whole, whole
 from tailhound.store.tables import counter, incident, output
 
@@ -97,6 +98,11 @@ class IncidentReader:
                 )
                 for row in connection.execute(wanted)
             )
+
+    def recorded(self, id: str) -> tuple[Part, ...]:
+        """What was asked for the verdict that stands, typed; () when it is not kept (any more)."""
+        with explained(self._name), self._engine.connect() as connection:
+            return read_parts(connection, id.upper())
 
     def revision(self) -> int:
         """The newest revision of all: it grows whenever anything that people see has changed."""

@@ -139,6 +139,20 @@ output = sa.Table(
 """Raw answers, compressed by zlib; `size` is the size before."""
 sa.Index("th_output_incident", output.c.incident_id)
 
+recording = sa.Table(
+    "th_recording",
+    METADATA,
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True),
+    sa.Column("part", sa.String(20), primary_key=True),
+    sa.Column("asked_at", sa.Float, nullable=False),
+    sa.Column("size", sa.Integer, nullable=False),
+    sa.Column("content", sa.LargeBinary),
+)
+"""What investigation `n` asked and what came back, a part for each of its steps: a recording as its
+file would hold it, redacted, compressed by zlib. `content` is null when it was too large to keep;
+`size` is the compressed size in any case."""
+
 outbox = sa.Table(
     "th_outbox",
     METADATA,

@@ -47,11 +47,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """`as_of` is the moment that was "now"; `alert` is the body as Alertmanager sent it."""
+    """`as_of` is the moment that was "now"; `alert` is the body as Alertmanager sent it.
+
+    `incidents` are what was made of it, with their verdicts, as plain JSON; () when nobody decided.
+    """
 
     as_of: datetime
     alert: Any
     answers: tuple[Answer, ...]
+    incidents: tuple[Any, ...] = ()
 
 
 class Recorder:
@@ -91,15 +95,16 @@ def _sorting(request: Request[Any]) -> tuple[str, str, str]:
     return type(request).__name__, request.backend, request.shown
 
 
-def written(recording: Recording) -> str:
+def written(recording: Recording, *, indent: int | None = 1) -> str:
     """The recording as the text of its file."""
     body = {
         "tailhound_recording": VERSION,
         "as_of": recording.as_of.isoformat(),
         "alert": recording.alert,
+        **({"incidents": list(recording.incidents)} if recording.incidents else {}),
         "answers": [_written(answer) for answer in recording.answers],
     }
-    return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(body, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def save(recording: Recording, path: Path) -> None:
@@ -128,12 +133,13 @@ def parsed(text: str) -> Recording:
     if body["tailhound_recording"] != VERSION:
         version = body["tailhound_recording"]
         raise RecordingUnreadable(f"has version {version!r}; this tailhound reads {VERSION}")
-    _known(body, {"tailhound_recording", "as_of", "alert", "answers"}, "top level")
+    _known(body, {"tailhound_recording", "as_of", "alert", "incidents", "answers"}, "top level")
     answers = _typed(body.get("answers"), list, "answers")
     return Recording(
         as_of=_moment(body.get("as_of")),
         alert=body.get("alert"),
         answers=tuple(_answer(item, f"answers[{at}]") for at, item in enumerate(answers)),
+        incidents=tuple(_typed(body.get("incidents", []), list, "incidents")),
     )
 
 

@@ -14,7 +14,8 @@ class ReplayTransport:
     """Stands for every backend at once.
 
     `pace` is the most seconds that one answer may take of the time it took when it was recorded:
-    0 answers at once, a demo may take a moment.
+    0 answers at once, a demo may take a moment. `reused` are the questions that it answered,
+    `not_held` those that the recording does not hold.
     """
 
     handles: tuple[type[Request[Any]], ...] = tuple(REQUESTS.values())
@@ -22,12 +23,16 @@ class ReplayTransport:
     def __init__(self, recording: Recording, *, pace: float = 0.0) -> None:
         self._answers = {answer.request: answer for answer in recording.answers}
         self._pace = pace
+        self.reused: set[Request[Any]] = set()
+        self.not_held: set[Request[Any]] = set()
 
     async def ask(self, request: Request[Any], turn: Turn) -> Any:
         """The recorded reply, or Missing(SKIPPED) for a question that was not recorded."""
         answer = self._answers.get(request) or self._answers.get(without_secrets(request))
         if answer is None:
+            self.not_held.add(request)
             return UNKNOWN
+        self.reused.add(request)
         wait = min(self._pace, answer.took)
         if wait > 0:
             await asyncio.sleep(wait)

@@ -31,15 +31,17 @@ from tailhound.model import (
     Verdict,
 )
 from tailhound.notifiers import Delivery, Later, Notifier, Posted, Refusal
+from tailhound.requests import Labelled, Query
 from tailhound.settings import Incidents
 from tailhound.sources.alertmanager import read_group
 from tailhound.store import codec
 from tailhound.store.database import Database, open_database
-from tailhound.store.incidents import IncidentReader, RawOutput
+from tailhound.store.incidents import IncidentReader
 
 T = TypeVar("T")
 
 CHANNEL = Place("chat", "C1")
+QUESTION = Query(promql="rate(x[5m])")
 ZERO = "0001-01-01T00:00:00Z"
 
 
@@ -133,7 +135,7 @@ class Detective:
     gate: asyncio.Event | None = None
     calls: list[str] = field(default_factory=list)
 
-    async def resolve(self, incident: Incident, turn: Turn) -> Plain:
+    async def resolve(self, incident: Incident, turn: Turn, *, record: Record) -> Plain:
         await self._at("resolve")
         return {"namespace": "prod", "pods": ["llm-0"], "key": self.key}
 
@@ -153,7 +155,7 @@ class Detective:
         for i in range(self.reports):
             on_progress(Progress(answered=i, waiting=self.reports - i, failed=0))
             await asyncio.sleep(0.05)
-        record(_raw("rate(x[5m])", "{...}"))
+        record(QUESTION, (Labelled((("pod", "llm-0"),), 0.62),), 0.1)
         found = [
             evidence(n, EvidenceStatus.TIMEOUT if n in self.slow else EvidenceStatus.COLLECTED)
             for n in ("cpu", "spec")
@@ -219,11 +221,6 @@ class Detective:
             raise ZeroDivisionError(f"{step} broke")
         if self.hangs_at == step:
             await asyncio.Event().wait()
-
-
-def _raw(question: str, text: str) -> RawOutput:
-    now = datetime.now(UTC)
-    return RawOutput(question=question, backend="prometheus", text=text, asked_at=now)
 
 
 @dataclass

@@ -96,7 +96,7 @@ def ask(
 
     async def scene() -> Plain:
         turn = Turn(deadline=asyncio.get_running_loop().time() + seconds, as_of=NOW)
-        return await Again(script, given, lambda _: None).ask(turn)
+        return await Again(script, given, lambda *_: None).ask(turn)
 
     answers = asyncio.run(scene())
     found = codec.evidence_from_plain(answers["evidence"])

@@ -11,6 +11,7 @@ from tests.unit.durable import kit
 from tests.unit.durable.kit import alert, body
 
 DUE = datetime(2026, 12, 1, 3, 17, tzinfo=UTC)
+AGED = (("th_output", "asked_at"), ("th_recording", "asked_at"), ("th_body", "received_at"))
 
 
 def _count(database: Database, table: str) -> int:
@@ -34,7 +35,7 @@ def _age(database: Database, by: timedelta) -> None:
             sa.text("update workflow_status set completed_at = completed_at - :ms"),
             {"ms": int(seconds * 1000)},
         )
-        for table, column in (("th_output", "asked_at"), ("th_body", "received_at")):
+        for table, column in AGED:
             statement = f"update {table} set {column} = {column} - :s"  # noqa: S608
             connection.execute(sa.text(statement), {"s": seconds})
 
@@ -48,12 +49,14 @@ def test_a_tick_deletes_what_is_older_than_thirty_days_and_keeps_the_incident(
             await lab.diagnosed(id)
             await kit.until(lambda: set(_workflows(lab.database, "inv:%").values()) == {"SUCCESS"})
             assert _count(lab.database, "th_output") > 0
+            assert _count(lab.database, "th_recording") > 0
             _age(lab.database, KEPT + timedelta(days=1))
             await lab.durable.tick(TIDY, DUE)
             await kit.until(lambda: "SUCCESS" in _workflows(lab.database, "tick:%").values())
             assert _workflows(lab.database, "inv:%") == {}
             assert _count(lab.database, "th_output") == 0
             assert _count(lab.database, "th_body") == 0
+            assert _count(lab.database, "th_recording") == 0
             assert lab.incident(id).diagnosis is not None
 
     kit.run(scene())

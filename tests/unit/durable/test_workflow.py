@@ -8,6 +8,7 @@ import pytest
 
 from tailhound.model import EvidenceStatus, Outlook, State
 from tailhound.store.database import Database
+from tailhound.transports.recording import parsed
 from tests.unit.durable import kit
 from tests.unit.durable.kit import Chat, Clock, Detective, alert, body
 
@@ -26,7 +27,7 @@ def test_an_alert_ends_in_one_message_with_a_verdict(tmp_path: Path) -> None:
             await kit.until(lambda: (shown := lab.chat.last(id)) and shown.diagnosis)
             assert len(lab.chat.posts(id)) == 1
             assert lab.detective.calls == ["resolve", "collect", "deepen", "decide"]
-            assert [raw.text for raw in lab.reader.raw(id)] == ["{...}"]
+            assert [raw.text for raw in lab.reader.raw(id)] == ['{pod="llm-0"} 0.62']
 
     kit.run(scene())
 
@@ -330,5 +331,32 @@ def test_evidence_that_no_checkpoint_holds_becomes_truncated(tmp_path: Path) -> 
             incident = await lab.diagnosed(await lab.accepted(body(alert())))
             assert incident.diagnosis is not None
             assert [e.name for e in incident.diagnosis.evidence][:2] == ["cpu", "spec"]
+
+    kit.run(scene())
+
+
+def test_what_was_asked_is_kept_typed_for_a_replay(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path, detective=Detective(slow=("cpu",))) as lab:
+            id = await lab.accepted(body(alert()))
+            await lab.diagnosed(id)
+            (part,) = lab.reader.recorded(id)
+            assert (part.n, part.part) == (1, "collect")
+            assert part.content is not None
+            (answer,) = parsed(part.content.decode()).answers
+            assert answer.request == kit.QUESTION
+            assert answer.reply[0].value == pytest.approx(0.62)
+
+    kit.run(scene())
+
+
+def test_a_re_check_takes_the_place_of_the_recording_before(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path) as lab:
+            id = await lab.accepted(body(alert()))
+            await lab.diagnosed(id)
+            await lab.durable.recheck(id, "ben", "envelope-1")
+            await lab.diagnosed(id, 2)
+            assert [part.n for part in lab.reader.recorded(id)] == [2]
 
     kit.run(scene())
