@@ -10,6 +10,8 @@ from tailhound_collectors.batching_config import BatchingConfigCollector
 from tailhound_collectors.control_plane import EffectsCollector
 from tailhound_collectors.cpu import ContainerCpuCollector, NodeCpuCollector
 from tailhound_collectors.demand import DemandCollector
+from tailhound_collectors.disk_io import DiskIoCollector
+from tailhound_collectors.drive_health import DriveHealthCollector
 from tailhound_collectors.engine import EngineCollector
 from tailhound_collectors.engine_args import EngineArgsCollector
 from tailhound_collectors.kv_cache import KvCacheCollector
@@ -19,6 +21,7 @@ from tailhound_collectors.node_heartbeats import HeartbeatCollector
 from tailhound_collectors.pods import ContainerCollector
 from tailhound_collectors.replicas import ReplicasCollector
 from tailhound_collectors.rollout import RolloutCollector
+from tailhound_collectors.volumes import VolumesCollector
 
 COLLECTORS: tuple[Collector[Any, Any], ...] = (
     ContainerCpuCollector(),
@@ -38,4 +41,7 @@ COLLECTORS: tuple[Collector[Any, Any], ...] = (
     DemandCollector(),
     AutoscalerCollector(),
     RolloutCollector(),
+    DiskIoCollector(),
+    DriveHealthCollector(),
+    VolumesCollector(),
 )
