@@ -1,6 +1,7 @@
 """One scenario through the product, in this process: real Prometheus and sshd, one API server."""
 
 import asyncio
+import dataclasses
 import json
 import re
 import tempfile
@@ -17,9 +18,10 @@ from tailhound import app
 from tailhound.cli import alerts
 from tailhound.diagnosis.report import as_json
 from tailhound.diagnosis.symptom import LATENCY
-from tailhound.durable.investigation import SUBJECT
+from tailhound.durable.investigation import SUBJECT, Investigator
 from tailhound.durable.offline import Terms, investigate
 from tailhound.model import Evidence, Incident
+from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings, load
 from tests.lab.apiserver import ApiServer, StandIn
 from tests.lab.lab import Lab
@@ -67,16 +69,30 @@ def _diagnosed(settings: Settings, body: bytes) -> Ran:
     now = datetime.now(UTC)
     group = alerts.group_of(body, "the scenario's alert")
     found, _ = alerts.incidents_of(group, settings, now)
-    office = app.Office(settings, runbook=None, replay=None, body=json.loads(body), now=now)
+    compiled = _compiled(settings)
+    transports = app.transports(settings)
+    investigator = Investigator(compiled, app.collectors(), transports, settings)
     terms = Terms(as_of=now, seconds=settings.deadlines.verdict)
     try:
-        incident = asyncio.run(investigate(office.investigator, found[0], terms))
+        incident = asyncio.run(investigate(investigator, found[0], terms))
     finally:
-        office.close()
-    return _told(incident, settings)
+        for transport in transports:
+            transport.close()
+    return _told(incident, compiled)
 
 
-def _told(incident: Incident, settings: Settings) -> Ran:
+_COMPILED: dict[str, Compiled] = {}
+
+
+def _compiled(settings: Settings) -> Compiled:
+    """What these settings compile to; each set of runbooks is compiled once in a process."""
+    key = repr((settings.runbooks, settings.ssh.allow))
+    whole = _COMPILED.get(key) or app.compiled(settings)
+    _COMPILED[key] = whole
+    return dataclasses.replace(whole, profiles=settings.profiles, slo=settings.slo)
+
+
+def _told(incident: Incident, compiled: Compiled) -> Ran:
     result = as_json(incident)
     causes = result["causes"]
     evidence = incident.diagnosis.evidence if incident.diagnosis else ()
@@ -86,7 +102,7 @@ def _told(incident: Incident, settings: Settings) -> Ran:
         because={cause["runbook"]: _why(cause) for cause in causes},
         asked={
             book.id: _questions(evidence, {plan.collector.name for plan in book.evidence.values()})
-            for book in app.compiled(settings).runbooks
+            for book in compiled.runbooks
         },
         result=result,
     )
