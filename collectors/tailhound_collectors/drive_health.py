@@ -9,6 +9,7 @@ from tailhound.model import Missing
 from tailhound.requests import Output, RunOnHost
 from tailhound_collectors.disk_rates import device_of, disk_rows, worst
 from tailhound_collectors.drive_kind import DriveKind, controller_of, kind_of, provided
+from tailhound_collectors.drive_log import JOURNAL, RING, faults
 from tailhound_collectors.drive_space import Space, space_of
 from tailhound_collectors.parse import TOOLS, parse
 from tailhound_collectors.parse.nvme_identify import Controller, NamespaceIdentity
@@ -37,7 +38,8 @@ class DriveHealth:
     `local`: on the host's own PCIe bus, not reached over a fabric, and no volume of a cloud
     provider that only looks like a drive. `allocated_ratio` is what the drive believes to hold data
     (NUSE of NSZE); None where it always reports all of it. `discards_count` is since boot,
-    `uptime_hours` ago. Growths are between two readings, seconds apart; all else is as it stands.
+    `uptime_hours` ago. Growths are between two readings, seconds apart. `kernel_faults_count` are
+    timeouts, resets and errors of it that the kernel reported in the last half hour.
     """
 
     node: str | None = None
@@ -52,6 +54,7 @@ class DriveHealth:
     media_errors_count: int | None = None
     media_errors_growth_count: int | None = None
     failing: bool | None = None
+    kernel_faults_count: int | None = None
     used_ratio: float | None = None
     allocated_ratio: float | None = None
     filesystem_used_ratio: float | None = None
@@ -97,6 +100,8 @@ def _questions(device: str) -> dict[str, tuple[str, ...]]:
         "discard": ("cat", f"/sys/block/{device}/queue/discard_max_bytes"),
         "free": ("df", "-P", "-k"),
         "tree": ("lsblk", "-J", "-b"),
+        "journal": JOURNAL,
+        "ring": RING,
     }
     if controller_of(device):
         asked |= {
@@ -127,6 +132,7 @@ def _facts(node: str, device: str, replies: Replies) -> DriveHealth:
         media_errors_count=smart.media_errors,
         media_errors_growth_count=_growth(smart.media_errors, later.media_errors),
         failing=_failing(smart),
+        kernel_faults_count=faults(device, replies.get("journal"), replies.get("ring")),
         used_ratio=smart.used_ratio,
         allocated_ratio=_allocated(
             _read("nvme-id-ns", replies.get("namespace"), NamespaceIdentity)
