@@ -8,15 +8,17 @@ from tailhound.app.composition import (
     templates,
     transports,
 )
-from tailhound.app.office import Office, recorded
+from tailhound.app.office import Office, only, recorded, save
 
 __all__ = [
     "Office",
     "allow_list",
     "collectors",
     "compiled",
+    "only",
     "recorded",
     "runbook_files",
+    "save",
     "templates",
     "transports",
 ]

@@ -9,6 +9,7 @@ from tailhound.errors import RunbookErrors, SettingsError
 from tailhound.flow import Collector, Transport
 from tailhound.requests.argv import SHIPPED, AllowList
 from tailhound.rules.loading import Compiled, load_runbooks
+from tailhound.rules.reading import read_file
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
 
@@ -53,11 +54,39 @@ def templates() -> dict[str, str]:
     }
 
 
-def compiled(settings: Settings) -> Compiled:
-    """Everything that decides verdicts and texts; SettingsError lists all that is wrong."""
+def edited_over(files: Mapping[str, str | bytes], folder: Path) -> dict[str, str | bytes]:
+    """The files with those of a folder in place of the runbooks of the same id, and beside them."""
+    edited = {str(path): _bytes(path) for path in sorted(folder.glob("*.yaml"))}
+    if not edited:
+        raise SettingsError(f"{folder}: no *.yaml file in it")
+    ids = {_id(path, source) for path, source in edited.items()}
+    kept = {path: source for path, source in files.items() if _id(path, source) not in ids}
+    return {**kept, **edited}
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SettingsError(f"{path}: can't be read: {error.strerror}") from error
+
+
+def _id(path: str, source: str | bytes) -> str:
+    """The id of a runbook file; of one that can't be read, its path."""
+    found, _ = read_file(path, source)
+    return found.file.runbook if found else path
+
+
+def compiled(settings: Settings, edited: Path | None = None) -> Compiled:
+    """Everything that decides verdicts and texts; SettingsError lists all that is wrong.
+
+    `edited` is a folder of runbooks that stand in for the configured ones of the same id.
+    """
+    files = runbook_files(settings)
+    files = edited_over(files, edited) if edited else files
     try:
         return Compiled(
-            runbooks=load_runbooks(runbook_files(settings), collectors(), allow_list(settings)),
+            runbooks=load_runbooks(files, collectors(), allow_list(settings)),
             profiles=settings.profiles,
             slo=settings.slo,
             templates=templates(),

@@ -1,13 +1,16 @@
 """What `diagnose` works with: runbooks, transports or a recording, and an investigator."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tailhound.app.composition import collectors, compiled, transports
+from tailhound.app.composition import collectors, transports
+from tailhound.durable.casefile import with_incidents
 from tailhound.durable.investigation import Investigator
 from tailhound.errors import RecordingUnreadable, SettingsError
 from tailhound.flow import Transport
+from tailhound.model import Incident
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings
 from tailhound.transports import recording
@@ -23,6 +26,14 @@ def recorded(path: Path) -> Recording:
         raise SettingsError(str(error)) from error
 
 
+def save(made: Recording, path: Path) -> None:
+    """Write a recording; SettingsError when it can't be written."""
+    try:
+        recording.save(made, path)
+    except OSError as error:
+        raise SettingsError(f"{path}: can't be written: {error.strerror}") from error
+
+
 class Office:
     """One investigator with its connections; `close` drops them.
 
@@ -33,31 +44,25 @@ class Office:
     def __init__(
         self,
         settings: Settings,
+        whole: Compiled,
         *,
-        runbook: str | None,
-        replay: Recording | None,
-        body: Any,
+        replay: Recording | None = None,
+        body: Any = None,
         now: datetime,
     ) -> None:
-        whole = compiled(settings)
+        self.replay = ReplayTransport(replay) if replay else None
         self._transports: tuple[Transport, ...] = (
-            (ReplayTransport(replay),) if replay else transports(settings)
+            (self.replay,) if self.replay else transports(settings)
         )
         self._recorder = Recorder(now, body)
         self.record = self._recorder.record
-        self.investigator = Investigator(
-            _only(whole, runbook),
-            collectors(),
-            self._transports,
-            settings,
-        )
+        self.investigator = Investigator(whole, collectors(), self._transports, settings)
 
-    def keep(self, path: Path) -> None:
-        """Write what was asked and answered, redacted."""
-        try:
-            recording.save(self._recorder.recording(), path)
-        except OSError as error:
-            raise SettingsError(f"{path}: can't be written: {error.strerror}") from error
+    def keep(self, path: Path, diagnosed: Sequence[Incident]) -> Recording:
+        """Write what was asked, answered and made of it, redacted; what was written."""
+        made = with_incidents(self._recorder.recording(), diagnosed)
+        save(made, path)
+        return made
 
     def close(self) -> None:
         """Drop all connections."""
@@ -65,7 +70,7 @@ class Office:
             transport.close()
 
 
-def _only(whole: Compiled, runbook: str | None) -> Compiled:
+def only(whole: Compiled, runbook: str | None) -> Compiled:
     """The whole set, or one runbook of it; SettingsError names what there is."""
     if runbook is None:
         return whole

@@ -23,6 +23,7 @@ _MODULES = {
     "test": "check",
     "incidents": "incidents",
     "parse": "parse",
+    "replay": "replay",
 }
 
 
@@ -70,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     incidents.add_argument("--format", choices=("text", "json", "md"), default="text")
     incidents.add_argument("--limit", type=int, default=20)
     _add_parse(commands)
+    _add_replay(commands)
     commands.add_parser("version", help="print the version")
     return parser
 
@@ -116,6 +118,21 @@ def _add_parse(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parse.add_argument("--exit-code", type=int, default=0, metavar="N", help="how the tool ended")
     parse.add_argument("--stderr", type=Path, metavar="FILE", help="what it wrote to stderr")
     parse.add_argument("--list", action="store_true", help="all tools, their commands and facts")
+
+
+def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    replay = commands.add_parser(
+        "replay", help="the same evidence through today's rules, and what changed"
+    )
+    replay.add_argument("what", metavar="INCIDENT|FILE", help="a stored incident, or a case file")
+    replay.add_argument(
+        "--runbooks",
+        type=Path,
+        metavar="DIR",
+        help="edited runbooks, in place of those of their id",
+    )
+    _config(replay)
+    replay.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def _config(command: argparse.ArgumentParser) -> None:

@@ -49,12 +49,12 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write(f"{count} not diagnosed: {reason}\n")
     if not found:
         raise SettingsError("no alert of it is to be diagnosed")
-    office = app.Office(
-        settings, runbook=args.runbook, replay=replay, body=json.loads(body or "null"), now=now
-    )
+    rules = app.only(app.compiled(settings), args.runbook)
+    body_sent = json.loads(body or "null")
+    office = app.Office(settings, rules, replay=replay, body=body_sent, now=now)
     diagnosed = asyncio.run(_all(found, settings, office, now))
     if args.record:
-        office.keep(args.record)
+        office.keep(args.record, diagnosed)
     _print(diagnosed, args, now)
     return NO_BACKEND if _nobody_answered(diagnosed) else DONE
 
