@@ -24,6 +24,8 @@ _MODULES = {
     "incidents": "incidents",
     "parse": "parse",
     "replay": "replay",
+    "record": "record",
+    "collect": "collect",
 }
 
 
@@ -71,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     incidents.add_argument("--format", choices=("text", "json", "md"), default="text")
     incidents.add_argument("--limit", type=int, default=20)
     _add_parse(commands)
-    _add_replay(commands)
+    _add_cases(commands)
+    _add_collect(commands)
     commands.add_parser("version", help="print the version")
     return parser
 
@@ -120,7 +123,12 @@ def _add_parse(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parse.add_argument("--list", action="store_true", help="all tools, their commands and facts")
 
 
-def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_cases(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    record = commands.add_parser("record", help="write a redacted case file, to be replayed")
+    record.add_argument("incident", nargs="?", metavar="INCIDENT", help="a stored incident's id")
+    record.add_argument("--alert", metavar="FILE|-", help="diagnose this now, and record it")
+    record.add_argument("--out", type=Path, required=True, metavar="FILE", help="the case file")
+    _config(record)
     replay = commands.add_parser(
         "replay", help="the same evidence through today's rules, and what changed"
     )
@@ -133,6 +141,19 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     _config(replay)
     replay.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _add_collect(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    collect = commands.add_parser("collect", help="run one collector once and print its facts")
+    collect.add_argument("name", nargs="?", metavar="NAME", help="such as prometheus.node_cpu")
+    collect.add_argument(
+        "--input", action="append", default=[], metavar="NAME=VALUE", help="a list: a,b or twice"
+    )
+    _config(collect)
+    collect.add_argument("--format", choices=("text", "json"), default="text")
+    collect.add_argument("--replay", type=Path, metavar="RECORDING", help="ask a recording only")
+    collect.add_argument("--record", type=Path, metavar="FILE", help="keep what was asked")
+    collect.add_argument("--list", action="store_true", help="all collectors, inputs and facts")
 
 
 def _config(command: argparse.ArgumentParser) -> None:

@@ -63,6 +63,19 @@ def incidents_of(
     return made, ignored
 
 
+def to_diagnose(group: AlertGroup, settings: Settings, now: datetime) -> tuple[Incident, ...]:
+    """The incidents of these alerts; SettingsError when none of them starts one.
+
+    What starts none is told on standard error, with the reason.
+    """
+    found, ignored = incidents_of(group, settings, now)
+    for reason, count in ignored.items():
+        sys.stderr.write(f"{count} not diagnosed: {reason}\n")
+    if not found:
+        raise SettingsError("no alert of it is to be diagnosed")
+    return found
+
+
 def _incident(
     key: str, alerts: Sequence[Alert], group: AlertGroup, rules: Incidents, now: datetime
 ) -> Incident:

@@ -17,7 +17,6 @@ from tailhound.cli import alerts
 from tailhound.cli.text import markdown, terminal
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.offline import Terms, investigate
-from tailhound.errors import SettingsError
 from tailhound.model import ANSWERED, Incident, Progress
 from tailhound.settings import Settings, load
 
@@ -44,22 +43,18 @@ def run(args: argparse.Namespace) -> int:
         if args.runbook
         else alerts.group_of(body, args.alert)
     )
-    found, ignored = alerts.incidents_of(group, settings, now)
-    for reason, count in ignored.items():
-        sys.stderr.write(f"{count} not diagnosed: {reason}\n")
-    if not found:
-        raise SettingsError("no alert of it is to be diagnosed")
+    found = alerts.to_diagnose(group, settings, now)
     rules = app.only(app.compiled(settings), args.runbook)
     body_sent = json.loads(body or "null")
     office = app.Office(settings, rules, replay=replay, body=body_sent, now=now)
-    diagnosed = asyncio.run(_all(found, settings, office, now))
+    diagnosed = asyncio.run(all_of(found, settings, office, now))
     if args.record:
         office.keep(args.record, diagnosed)
     _print(diagnosed, args, now)
-    return NO_BACKEND if _nobody_answered(diagnosed) else DONE
+    return NO_BACKEND if nobody_answered(diagnosed) else DONE
 
 
-async def _all(
+async def all_of(
     found: Sequence[Incident], settings: Settings, office: app.Office, now: datetime
 ) -> list[Incident]:
     """Each incident in turn, with the same connections."""
@@ -134,7 +129,7 @@ def _coloured(line: str) -> Text:
     return text
 
 
-def _nobody_answered(diagnosed: Sequence[Incident]) -> bool:
+def nobody_answered(diagnosed: Sequence[Incident]) -> bool:
     """Whether something was asked, and no backend at all answered."""
     asked = [
         one.status in ANSWERED
