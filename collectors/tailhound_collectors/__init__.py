@@ -15,10 +15,14 @@ from tailhound_collectors.drive_health import DriveHealthCollector
 from tailhound_collectors.engine import EngineCollector
 from tailhound_collectors.engine_args import EngineArgsCollector
 from tailhound_collectors.kv_cache import KvCacheCollector
+from tailhound_collectors.kv_transfer import KvTransferCollector
 from tailhound_collectors.latency import LatencyCollector
 from tailhound_collectors.lengths import LengthsCollector
 from tailhound_collectors.node_heartbeats import HeartbeatCollector
 from tailhound_collectors.pods import ContainerCollector
+from tailhound_collectors.rdma import RdmaCollector
+from tailhound_collectors.rdma_host import HostRdmaCollector
+from tailhound_collectors.rdma_pause import PauseCollector
 from tailhound_collectors.replicas import ReplicasCollector
 from tailhound_collectors.rollout import RolloutCollector
 from tailhound_collectors.volumes import VolumesCollector
@@ -44,4 +48,8 @@ COLLECTORS: tuple[Collector[Any, Any], ...] = (
     DiskIoCollector(),
     DriveHealthCollector(),
     VolumesCollector(),
+    RdmaCollector(),
+    PauseCollector(),
+    KvTransferCollector(),
+    HostRdmaCollector(),
 )
