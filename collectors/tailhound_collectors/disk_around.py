@@ -7,7 +7,7 @@ from tailhound.flow import Reading, together
 from tailhound.model import Missing
 from tailhound.requests import Query
 from tailhound.requests.prometheus import literal_regex, quoted
-from tailhound_collectors.disk_rates import COUNTERS, DiskRow, on_nodes, one_drive
+from tailhound_collectors.disk_rates import COUNTERS, DiskRow, on_nodes, one_drive, partition_of
 from tailhound_collectors.reading import number
 
 TRIM_WINDOW, WEEK_SECONDS = "8d", 604800.0
@@ -60,7 +60,7 @@ _SENSOR_READ = 'node_scrape_collector_duration_seconds{collector="hwmon"}'
 
 def _used(device: str) -> str:
     """The part of its file systems that is used, of the fullest one."""
-    own = f"/dev/{literal_regex(device)}(p?[0-9]+)?"
+    own = f"/dev/{literal_regex(device)}({partition_of(device)})?"
     here = f'{{device=~{quoted(own)},fstype!~"squashfs|iso9660"}}'
     return f"(1 - node_filesystem_avail_bytes{here} / node_filesystem_size_bytes{here})"
 

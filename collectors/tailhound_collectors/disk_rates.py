@@ -76,6 +76,13 @@ def device_of(label: str) -> str:
     return (part[1] or part[2]) if part else found[1]
 
 
+def partition_of(device: str) -> str:
+    """What stands behind the drive's name in that of a partition, as a regular expression: p1 where
+    the name itself ends in a digit.
+    """
+    return "p[0-9]{1,3}" if device[-1:].isdigit() else "[0-9]{1,3}"
+
+
 def on_nodes(expression: str, nodes: Sequence[str] | str) -> str:
     """A node_exporter expression, kept where its instance is one of these nodes.
 

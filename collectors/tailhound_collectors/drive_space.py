@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from tailhound.model import Missing
 from tailhound.requests import Output
+from tailhound_collectors.disk_rates import partition_of
 from tailhound_collectors.parse.diskstats import DiskStats, diskstats
 from tailhound_collectors.parse.filesystems import Filesystem, Mount, devices_on, disk_free, mounts
 from tailhound_collectors.parse.numbers import integer
 
-_PART = re.compile(r"p?\d{1,3}")
 _UPTIME = re.compile(r"(\d{1,12})\.\d{2} ")
 HOUR_SECONDS = 3600.0
 
@@ -48,9 +48,7 @@ def _lies_on(row: Filesystem | Mount, device: str, names: frozenset[str] | None)
     name = row.source.removeprefix("/dev/").removeprefix("mapper/")
     if names and name in names:
         return True
-    return name == device or (
-        name.startswith(device) and _PART.fullmatch(name[len(device) :]) is not None
-    )
+    return re.fullmatch(f"{re.escape(device)}({partition_of(device)})?", name) is not None
 
 
 def _can_discard(reply: Output | None) -> bool | None:
