@@ -1,9 +1,9 @@
 """The evidence of one wave must fit into a checkpoint: 256 KiB as JSON.
 
 What is cut is cut in this order, and each cut is told in the evidence's reason: the renderings of
-answers; series thinned (every second sample, again and again, so that their span stays); sets,
-largest first, which then count as not measured, because a condition over a part of a set could
-answer wrongly; the questions.
+answers; series thinned, also those inside sets (every second sample, again and again, so that their
+span stays); the ends of long questions; sets, largest first, which then count as not measured,
+because a condition over a part of a set could answer wrongly; the questions.
 """
 
 import dataclasses
@@ -18,6 +18,7 @@ LIMIT = 240 * 1024
 SHORT_ANSWER = 80
 FEW_SAMPLES = 60
 FEW_QUESTIONS = 10
+SHORT_QUESTION = 300
 
 Wave = tuple[Evidence, ...]
 
@@ -34,6 +35,8 @@ def fitted(wave: Wave, limit: int = LIMIT) -> Wave:
             return wave
         wave = tuple(cut(one) for one in wave)
     wave = _while_too_big(wave, limit, _longest_series, _thinned)
+    if _bytes(wave) > limit:
+        wave = tuple(_short_questions(one) for one in wave)
     wave = _while_too_big(wave, limit, _largest_set, _without)
     if _bytes(wave) > limit:
         wave = tuple(_few_questions(one) for one in wave)
@@ -90,19 +93,19 @@ def _is_series(value: FactValue) -> bool:
 
 
 def _longest_series(wave: Wave) -> Place | None:
-    return _largest(wave, lambda value: _is_series(value) and _length(value) > FEW_SAMPLES)
+    return _largest(wave, _samples, FEW_SAMPLES)
 
 
 def _largest_set(wave: Wave) -> Place | None:
-    return _largest(wave, lambda value: _length(value) > 0)
+    return _largest(wave, _length, 0)
 
 
-def _largest(wave: Wave, fits: Callable[[FactValue], bool]) -> Place | None:
+def _largest(wave: Wave, size: Callable[[FactValue], int], above: int) -> Place | None:
     places = [
-        (_length(value), index, name)
+        (size(value), index, name)
         for index, one in enumerate(wave)
         for name, value in one.facts.items()
-        if fits(value)
+        if size(value) > above
     ]
     if not places:
         return None
@@ -114,12 +117,33 @@ def _length(value: FactValue) -> int:
     return len(value) if isinstance(value, tuple) else 0
 
 
+def _samples(value: FactValue) -> int:
+    """The length of a series, or of the longest one in the records of a set."""
+    if _is_series(value):
+        return _length(value)
+    records = value if isinstance(value, tuple) else ()
+    return max(
+        (_length(inner) for one in records for inner in one.values() if _is_series(inner)),
+        default=0,
+    )
+
+
 def _thinned(one: Evidence, fact: str) -> Evidence:
-    """Every second sample of a series, counted from its newest."""
-    series = one.facts[fact]
-    assert isinstance(series, tuple)  # noqa: S101 - only series are picked
-    kept = series[(len(series) + 1) % 2 :: 2]
-    return _with(one, {fact: kept}, f"{fact} was thinned to {len(kept)} samples")
+    """Every second sample of a series, counted from its newest; of a set, of its long series."""
+    value = one.facts[fact]
+    assert isinstance(value, tuple)  # noqa: S101 - only series, and sets that hold one, are picked
+    kept = (
+        _half(value)
+        if _is_series(value)
+        else tuple({name: _half(inner) for name, inner in record.items()} for record in value)
+    )
+    return _with(one, {fact: kept}, f"{fact} was thinned to {_samples(kept)} samples")
+
+
+def _half(value: FactValue) -> FactValue:
+    if not isinstance(value, tuple) or not _is_series(value) or len(value) <= FEW_SAMPLES:
+        return value
+    return value[(len(value) + 1) % 2 :: 2]
 
 
 def _without(one: Evidence, fact: str) -> Evidence:
@@ -144,10 +168,17 @@ def _with(one: Evidence, changed: Mapping[str, FactValue], told: str) -> Evidenc
     return dataclasses.replace(one, facts=facts, reason=reason[:1000], status=status)
 
 
+def _short_questions(one: Evidence) -> Evidence:
+    asked = tuple(dataclasses.replace(a, question=a.question[:SHORT_QUESTION]) for a in one.asked)
+    return dataclasses.replace(one, asked=asked)
+
+
 def _few_questions(one: Evidence) -> Evidence:
     """The first few questions, shortened; how many are left out is told."""
     kept = tuple(
-        dataclasses.replace(asked, question=asked.question[:300], detail=asked.detail[:200])
+        dataclasses.replace(
+            asked, question=asked.question[:SHORT_QUESTION], detail=asked.detail[:200]
+        )
         for asked in one.asked[:FEW_QUESTIONS]
     )
     left_out = len(one.asked) - len(kept)

@@ -546,6 +546,34 @@ def test_long_series_are_thinned_and_keep_their_span_and_their_newest_sample() -
         assert one.reason.count("thinned") == 1
 
 
+def test_series_inside_sets_are_thinned_too_and_nothing_is_lost_of_the_records() -> None:
+    series = tuple({"at": 1764489600.0 + 15 * n, "value": 0.123456789} for n in range(961))
+    rows = ({"symptom": "ttft", "series": series}, {"symptom": "e2e", "series": series[:3]})
+    wave = tuple(_evidence(f"e{n}", facts={"symptoms": rows, "x": 1.0}) for n in range(12))
+    cut = fitted(wave)
+    assert _size(cut) <= LIMIT
+    for one in cut:
+        records: Any = one.facts["symptoms"]
+        long, short = records
+        assert (long["symptom"], short) == ("ttft", rows[1])
+        assert 30 < len(long["series"]) < 961
+        assert long["series"][-1] == series[-1]
+        assert f"symptoms was thinned to {len(long['series'])} samples" in one.reason
+
+
+def test_long_questions_lose_their_ends_before_a_series_is_lost() -> None:
+    series = tuple({"at": 1764489600.0 + 15 * n, "value": 0.5} for n in range(181))
+    asked = tuple(
+        Asked(question="q" * 4000, backend="prometheus", status=EvidenceStatus.COLLECTED)
+        for _ in range(20)
+    )
+    wave = tuple(_evidence(f"e{n}", facts={"x_series": series}, asked=asked) for n in range(12))
+    cut = fitted(wave)
+    assert _size(cut) <= LIMIT
+    assert all(one.facts["x_series"] for one in cut)
+    assert all(len(asked.question) == 300 for one in cut for asked in one.asked)
+
+
 def test_a_set_that_is_too_large_counts_as_not_measured() -> None:
     big = tuple({"pod": f"pod-{n}", "value": n} for n in range(20_000))
     cut = fitted((_evidence("a", facts={"pods": big, "x": 1.0}), _evidence("b")))
