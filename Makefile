@@ -14,7 +14,7 @@ demo: setup       ## diagnose a recorded incident on an embedded database, and s
 
 test: setup       ## all tests; names the parts that are missing here, and fails on that with CI=true
 	@$(BIN)/python -m tests.lab.requirements || [ "$$CI" != true ]
-	$(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not nightly"
+	$(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m "not nightly and not devices"
 
 quick: setup      ## the inner loop: style and unit tests, under a minute
 	$(BIN)/ruff check -q . && $(BIN)/ruff format --check -q .
@@ -32,6 +32,10 @@ lab: setup        ## run one scenario on real components: make lab SCENARIO=test
 
 accuracy: setup   ## every scenario and its variants: right causes, false confirmations (make accuracy ACCURACY_ARGS=--plain)
 	@$(BIN)/python -m tests.accuracy --jobs $(JOBS) $(ACCURACY_ARGS)
+
+devices: setup    ## emulated hosts with an NVMe drive and an RDMA device: are injected faults seen?
+	@$(BIN)/python -m tests.lab.devices.build
+	$(BIN)/pytest -q -m devices tests/lab/devices
 
 nightly: setup    ## what takes minutes: hundreds of kills, soak
 	$(BIN)/pytest -q -m nightly
