@@ -42,8 +42,8 @@ class KvTransfers:
     per second of transfer, not of wall clock; `per_byte_times` is how much longer a byte takes
     than usual. `slower_times` compares the p99 where 100 transfers or more fell into five minutes,
     else the mean. `post_times` is about handing the transfer to the card, before the wire.
-    `failed_per_second` adds up all pods; None where failures are not counted. SGLang's counter is not
-    there before the first failure: then it is 0.
+    `failed_per_second` adds up all pods; None where failures are not counted. SGLang's counter
+    is not there before the first failure: then it is 0.
     """
 
     counted: bool | None = None
