@@ -37,9 +37,10 @@ class DriveHealth:
 
     `local`: on the host's own PCIe bus, not reached over a fabric, and no volume of a cloud
     provider that only looks like a drive. `allocated_ratio` is what the drive believes to hold data
-    (NUSE of NSZE); None where it always reports all of it. `discards_count` is since boot,
-    `uptime_hours` ago. Growths are between two readings, seconds apart. `kernel_faults_count` are
-    timeouts, resets and errors of it that the kernel reported in the last half hour.
+    (NUSE of NSZE); None where it always reports all of it. `discards_count` is since boot, and so
+    is `rewritten_times`: the bytes written, in capacities of the drive. Growths are between two
+    readings, seconds apart. `kernel_faults_count` are timeouts, resets and errors of it that the
+    kernel reported in the last half hour.
     """
 
     node: str | None = None
@@ -61,7 +62,7 @@ class DriveHealth:
     mounted_with_discard: bool | None = None
     can_discard: bool | None = None
     discards_count: int | None = None
-    uptime_hours: float | None = None
+    rewritten_times: float | None = None
 
 
 class DriveHealthCollector:
@@ -95,7 +96,6 @@ def _questions(device: str) -> dict[str, tuple[str, ...]]:
     """
     asked: dict[str, tuple[str, ...]] = {
         "counters": ("cat", "/proc/diskstats"),
-        "uptime": ("cat", "/proc/uptime"),
         "mounts": ("cat", "/proc/mounts"),
         "discard": ("cat", f"/sys/block/{device}/queue/discard_max_bytes"),
         "free": ("df", "-P", "-k"),
@@ -137,17 +137,17 @@ def _facts(node: str, device: str, replies: Replies) -> DriveHealth:
         allocated_ratio=_allocated(
             _read("nvme-id-ns", replies.get("namespace"), NamespaceIdentity)
         ),
-        **_space(space),
+        **_space(space, controller.total_capacity_bytes),
     )
 
 
-def _space(space: Space) -> dict[str, Any]:
+def _space(space: Space, capacity: int | None) -> dict[str, Any]:
     return {
         "filesystem_used_ratio": space.used_ratio,
         "mounted_with_discard": space.mounted_with_discard,
         "can_discard": space.can_discard,
         "discards_count": space.discards,
-        "uptime_hours": space.uptime_hours,
+        "rewritten_times": ratio(space.written_bytes, capacity),
     }
 
 

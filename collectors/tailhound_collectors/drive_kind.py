@@ -9,7 +9,7 @@ _NVME = re.compile(r"(nvme\d{1,3})n\d{1,3}")
 _VOLUMES = re.compile(
     # Amazon Elastic Block Store | Google PersistentDisk: nvme_card-pd | MSFT NVMe Accelerator v1.0
     #   the model names of network volumes in `nvme list` on these clouds
-    r"Amazon Elastic Block Store|nvme_card-pd|MSFT NVMe Accelerator"
+    r"Elastic Block|nvme_card-pd|MSFT NVMe Accelerator"
     r"|Virtual_?Disk|Virtual Disk|VBOX|QEMU",
     re.IGNORECASE,
 )

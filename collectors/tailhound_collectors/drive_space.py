@@ -7,39 +7,37 @@ from dataclasses import dataclass
 from tailhound.model import Missing
 from tailhound.requests import Output
 from tailhound_collectors.disk_rates import partition_of
-from tailhound_collectors.parse.diskstats import DiskStats, diskstats
+from tailhound_collectors.parse.diskstats import DiskCounters, DiskStats, diskstats
 from tailhound_collectors.parse.filesystems import Filesystem, Mount, devices_on, disk_free, mounts
 from tailhound_collectors.parse.numbers import integer
-
-_UPTIME = re.compile(r"(\d{1,12})\.\d{2} ")
-HOUR_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """`used_ratio` is that of the fullest file system. `discards` is since boot."""
+    """`used_ratio` is that of the fullest file system. The counters are since boot."""
 
     used_ratio: float | None = None
     mounted_with_discard: bool | None = None
     can_discard: bool | None = None
     discards: int | None = None
-    uptime_hours: float | None = None
+    written_bytes: int | None = None
 
 
 def space_of(device: str, replies: Mapping[str, Output | Missing]) -> Space:
-    """What df, /proc/mounts, /proc/diskstats, /proc/uptime and /sys/block say of the drive."""
+    """What df, lsblk, /proc/mounts, /proc/diskstats and /sys/block say of the drive."""
     told = {name: reply for name, reply in replies.items() if isinstance(reply, Output)}
     names = devices_on(told["tree"], device) if "tree" in told else None
     rows = disk_free(told["free"]) if "free" in told else ()
     listed = mounts(told["mounts"]) if "mounts" in told else ()
+    counters = _counters(device, told.get("counters"))
     shares = [row.used_ratio for row in rows if _lies_on(row, device, names)]
     options = [row.options for row in listed if _lies_on(row, device, names)]
     return Space(
         used_ratio=max((share for share in shares if share is not None), default=None),
         mounted_with_discard=any("discard" in one for one in options) if options else None,
         can_discard=_can_discard(told.get("discard")),
-        discards=_discards(device, told.get("counters")),
-        uptime_hours=_uptime(told.get("uptime")),
+        discards=counters.discards_completed if counters else None,
+        written_bytes=counters.written_bytes if counters else None,
     )
 
 
@@ -56,13 +54,8 @@ def _can_discard(reply: Output | None) -> bool | None:
     return None if found is None else found > 0
 
 
-def _discards(device: str, reply: Output | None) -> int | None:
+def _counters(device: str, reply: Output | None) -> DiskCounters | None:
     found = diskstats(reply) if reply and reply.exit_code == 0 else None
     if not isinstance(found, DiskStats):
         return None
-    return next((row.discards_completed for row in found.disks if row.device == device), None)
-
-
-def _uptime(reply: Output | None) -> float | None:
-    found = _UPTIME.match(reply.stdout) if reply and reply.exit_code == 0 else None
-    return int(found[1]) / HOUR_SECONDS if found else None
+    return next((row for row in found.disks if row.device == device), None)
