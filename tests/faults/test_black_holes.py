@@ -17,7 +17,11 @@ from tests.lab.lab import Lab
 from tests.lab.process import BlackHole
 from tests.standins.slack import SlackStandin
 
-pytestmark = [pytest.mark.lab, pytest.mark.xdist_group("faults-lab")]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.xdist_group("faults-lab"),
+    pytest.mark.timeout(180),  # each start of the server takes seconds on a busy machine
+]
 
 VERDICT_SECONDS = 5.0
 

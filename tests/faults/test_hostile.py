@@ -28,6 +28,8 @@ from tests.lab.history import Sampled
 from tests.lab.prometheus import Prometheus
 from tests.standins.slack import SlackStandin
 
+pytestmark = pytest.mark.timeout(180)  # each start of the server takes seconds on a busy machine
+
 MEBIBYTE = 1024 * 1024
 PINGS = re.compile(r"<(?!!date\^\d)[!@#]")
 PUBLIC = "https://tailhound.example"

@@ -11,7 +11,11 @@ from tests.faults.server import Bot, alert, body, until
 from tests.lab.bot import merged
 from tests.lab.lab import Lab
 
-pytestmark = [pytest.mark.lab, pytest.mark.xdist_group("faults-lab")]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.xdist_group("faults-lab"),
+    pytest.mark.timeout(180),  # each start of the server takes seconds on a busy machine
+]
 
 VERDICT_SECONDS = 4.0
 SSH_POOL, OTHER_POOLS = 20, 8

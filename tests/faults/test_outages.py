@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.faults.server import CHANNEL, WITH_HISTORY, Bot, alert, body, until, with_slack
 from tests.lab.process import free_port
 from tests.standins.slack import SlackStandin
+
+pytestmark = pytest.mark.timeout(180)  # each start of the server takes seconds on a busy machine
 
 
 def send(bot: Bot, workload: str) -> str:

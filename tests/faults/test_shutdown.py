@@ -7,11 +7,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.faults.hanging import ASKED_IN, hung_hosts
 from tests.faults.server import CHANNEL, Bot, alert, body, until, with_slack
 from tests.lab.bot import merged
 from tests.lab.process import BlackHole
 from tests.standins.slack import SlackStandin
+
+pytestmark = pytest.mark.timeout(180)  # each start of the server takes seconds on a busy machine
 
 STOP_SECONDS = 5.0
 
