@@ -226,7 +226,7 @@ def test_a_recording_is_diagnosed_as_json(terminal: Terminal) -> None:
     told = terminal.replayed("--format", "json")
     said = json.loads(told.out)
     assert (told.code, said["primary"], said["confidence"]) == (0, "cpu-throttling", "high")
-    assert {one["status"] for one in said["evidence"]} == {"collected"}
+    assert {one["status"] for one in said["evidence"]} <= {"collected", "empty"}
 
 
 def test_a_recording_is_diagnosed_as_markdown(terminal: Terminal) -> None:
