@@ -1,5 +1,6 @@
 """CPU evidence from Prometheus: the quota of a container, and how busy its nodes are."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tailhound.flow import Reading, together
@@ -93,7 +94,8 @@ class ContainerCpuCollector:
             pods_count=len({pod for pod, _ in used}) or None,
             containers=_rows(rows, lost) or None,
         )
-        if worst is None:
+        nobody_knows_which = len(rows) > 1 and not stopped and not lost
+        if worst is None or nobody_knows_which:
             return facts
         return (yield from self._of(worst, facts, (lost, used, limits), params))
 
@@ -106,7 +108,7 @@ class ContainerCpuCollector:
     ) -> Reading[ContainerCpu]:
         """The facts of the worst container, with its usual share and its history."""
         lost, used, limits = (values.get(worst) for values in numbers)
-        shares = {row.pod: row.throttled_ratio or 0.0 for row in facts.containers or ()}
+        shares = {row.pod: row.throttled_ratio for row in facts.containers or ()}
         here = matchers(namespace=params.namespace, pod=worst[0], container=worst[1])
         now, usual = yield from usually(_throttled(here, WINDOW), params.usual)
         series, usual_series = yield from history(_throttled(here, ONSET_WINDOW), params.usual)
@@ -120,7 +122,7 @@ class ContainerCpuCollector:
             used_of_limit_ratio=ratio(used, limits),
             quota_counted=facts.quota_counted,
             usage_counted=facts.usage_counted,
-            throttled_pods_count=sum(share > SUSPECT_SHARE for share in shares.values()),
+            throttled_pods_count=_suspects(shares.values()),
             pods_count=facts.pods_count,
             containers=facts.containers,
             throttled_ratio_series=series,
@@ -163,6 +165,16 @@ def _share(stopped: float | None, total: float) -> float | None:
     if total == 0:
         return 0.0 if stopped == 0 else None
     return stopped / total
+
+
+def _suspects(shares: Iterable[float | None]) -> int | None:
+    """How many are above the suspect share; None when some share was not measured."""
+    count = 0
+    for share in shares:
+        if share is None:
+            return None
+        count += share > SUSPECT_SHARE
+    return count
 
 
 def _rows(rows: dict[Row, float | None], lost: dict[Row, float]) -> tuple[ContainerRow, ...]:

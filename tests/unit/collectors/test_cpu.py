@@ -63,6 +63,23 @@ def test_a_prometheus_that_does_not_answer_says_nothing_about_the_quota() -> Non
     assert facts == ContainerCpu()
 
 
+def test_a_share_that_nobody_measured_is_no_zero() -> None:
+    one = vector(({"pod": "a", "container": "vllm"}, 10))
+    facts = collected({"(rate(container_cpu_cfs_periods": one}, default=TIMEOUT)
+    assert facts.pod == "a"
+    assert facts.throttled_ratio is None
+    assert facts.throttled_pods_count is None
+
+
+def test_of_several_pods_none_is_the_worst_when_nothing_tells_which() -> None:
+    answers = THROTTLED | {
+        "(rate(container_cpu_cfs_throttled_periods": TIMEOUT,
+        "(rate(container_cpu_cfs_throttled_seconds": TIMEOUT,
+    }
+    facts = collected(answers)
+    assert (facts.pod, facts.throttled_ratio, facts.quota_counted) == (None, None, True)
+
+
 def test_an_idle_container_was_not_stopped() -> None:
     facts = collected(
         {
