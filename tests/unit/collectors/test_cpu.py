@@ -65,7 +65,7 @@ def test_a_prometheus_that_does_not_answer_says_nothing_about_the_quota() -> Non
 
 def test_a_share_that_nobody_measured_is_no_zero() -> None:
     one = vector(({"pod": "a", "container": "vllm"}, 10))
-    facts = collected({"(rate(container_cpu_cfs_periods": one}, default=TIMEOUT)
+    facts = collected({"container) (rate(container_cpu_cfs_periods": one}, default=TIMEOUT)
     assert facts.pod == "a"
     assert facts.throttled_ratio is None
     assert facts.throttled_pods_count is None
