@@ -60,7 +60,7 @@ def counting(read_group: ReadGroup, metrics: Metrics) -> ReadGroup:
             size = body.removeprefix(OVERSIZED).decode("ascii", "replace")[:40]
             raise AlertUnreadable(
                 f"a body of {size} was refused: it is over 32 MiB. Set max_alerts in the "
-                "webhook_configs of Alertmanager; the alerts of that body are lost, and it is not kept"
+                "webhook_configs of Alertmanager; its alerts are lost, for it is not kept"
             )
         try:
             return read_group(body)

@@ -204,7 +204,9 @@ class Server:
         slack = self._settings.slack
         if slack.bot_token is not None:
             web = slack_client(slack.bot_token.read(), slack.api_url, SLACK_SECONDS)
-            notifier = SlackNotifier(web, public_url=self._settings.listen.public_url)
+            notifier = SlackNotifier(
+                web, public_url=self._settings.listen.public_url, token=slack.bot_token.read
+            )
             made.append(Counting(notifier, self._metrics, _now, verdicts=False))
         return tuple(made)
 

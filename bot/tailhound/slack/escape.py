@@ -1,7 +1,7 @@
 """Text from outside, made harmless for Slack: no mention, link, emoji or markup comes from a value.
 
-Order matters: strip what can't be seen, redact, cut, neutralise, escape. A text is cut *before* it is
-escaped, so that no entity is torn apart, and the limits hold for the escaped text.
+Order matters: strip what can't be seen, redact, cut, neutralise, escape. A text is cut *before* it
+is escaped, so that no entity is torn apart, and the limits hold for the escaped text.
 
 Three kinds of text are told apart. What a runbook's author wrote (`said`) may hold `code spans`. A
 value from an alert, a host or a backend (`value`, `code`) may hold nothing: characters that Slack

@@ -10,6 +10,7 @@ from typing import Any, Final
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
+from tailhound.errors import SettingsError
 from tailhound.model import State
 from tailhound.notifiers import Delivery, Later, Posted, Refusal
 from tailhound.slack.blocks import SlackMessage, message
@@ -57,24 +58,26 @@ class _Draft:
 class SlackNotifier:
     """Posts and edits through slack_sdk. It never raises for trouble of Slack.
 
-    `public_url` is where tailhound's pages are reached ("" = nowhere). `clock` is monotonic, `now`
-    tells the time of day.
+    `public_url` is where tailhound's pages are reached ("" = nowhere). `token` reads the token once
+    more: when Slack has refused the one in use, a new one works without a restart. `clock` is
+    monotonic, `now` tells the time of day.
     """
 
     name = "slack"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - two of them are clocks
         self,
         web: WebClient,
         *,
         public_url: str = "",
+        token: Callable[[], str] | None = None,
         timeout_seconds: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._calls = Calls(web, timeout_seconds=timeout_seconds)
         self._pace = Pace(clock)
-        self._public_url = public_url.rstrip("/")
+        self._public_url, self._token = public_url.rstrip("/"), token
         self._clock, self._now = clock, now
         self._no_history = False
         self._dead: tuple[float, str] = (0.0, "")
@@ -86,6 +89,8 @@ class SlackNotifier:
         until, why = self._dead
         if why and self._clock() < until:
             return Refusal(why)
+        if why:
+            self._revive()
         draft = _Draft(delivery, self._shown(delivery))
         if delivery.message:
             return await self._edit(draft, delivery.message)
@@ -96,6 +101,15 @@ class SlackNotifier:
     def close(self) -> None:
         """Start no further call; those on their way end by themselves."""
         self._calls.close()
+
+    def _revive(self) -> None:
+        """Try again after a dead token, with the one that lies where it is configured by now."""
+        self._dead = (0.0, "")
+        try:
+            if self._token is not None:
+                self._calls.web.token = self._token()
+        except SettingsError as error:
+            _LOG.error("the token of Slack stays as it was: %s", error)
 
     def _shown(self, delivery: Delivery) -> SlackMessage:
         page = self._public_url and f"{self._public_url}/incidents/{delivery.incident.id}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tailhound.errors import SettingsError
 from tailhound.model import Incident
 from tailhound.notifiers import Delivery, Later, Posted, Refusal
 from tailhound.slack.calls import client
@@ -365,3 +366,30 @@ def test_a_closed_notifier_starts_no_call(world: World) -> None:
 def _why(result: Posted | Later | Refusal) -> str:
     assert isinstance(result, Refusal), result
     return result.why
+
+
+def test_a_new_token_works_without_a_restart(world: World) -> None:
+    tokens = ["xoxb-old"]
+    world.notifier = SlackNotifier(
+        client("xoxb-old", world.slack.api_url, 5.0), token=lambda: tokens[-1], clock=world.clock
+    )
+    assert isinstance(world.deliver(), Refusal)
+    world.clock.at += 60.0
+    assert isinstance(world.deliver(), Refusal)
+    tokens.append(TOKEN)
+    assert isinstance(world.deliver(), Refusal)
+    world.clock.at += 60.0
+    assert isinstance(world.deliver(), Posted)
+
+
+def test_a_token_that_cant_be_read_leaves_the_old_one(world: World) -> None:
+    def gone() -> str:
+        raise SettingsError("can't read the secret file /run/slack: No such file")
+
+    world.notifier = SlackNotifier(
+        client(TOKEN, world.slack.api_url, 5.0), token=gone, clock=world.clock
+    )
+    world.slack.faults.errors = ["token_revoked"]
+    assert isinstance(world.deliver(), Refusal)
+    world.clock.at += 60.0
+    assert isinstance(world.deliver(), Posted)
