@@ -47,12 +47,14 @@ class Rdma:
 
     `has_ports`: false only where node_exporter looked for ports on every node and found none.
     `down_ports_count` are ports that are usually active and are not now; `vanished_ports_count`
-    are no longer reported at all. `lost_speed` is the part of its usual speed that a link
-    lost, 1 when it is down, of the ports that usually carry a megabyte a second or more: what an
-    unused port does says nothing.
+    are no longer reported at all, though they usually carry traffic: a port that moved into a
+    container looks the same, so it is not called down. `lost_speed` is the part of its usual
+    speed that a link lost, 1 when it is down, of the ports that usually carry a megabyte a second
+    or more: what an unused port does says nothing. `traffic_times` is the port's that carries
+    least compared with its usual.
 
-    `losses_times`, `cnp_times` and `errors_times` compare with the usual rate, or with that of
-    a quiet port (0.1/s, 100/s, 0.1/s: our own defaults) where the usual rate is lower.
+    `losses_times`, `cnp_times` and `errors_times` compare with the usual rate, or with that of a
+    quiet port (0.1/s, 100/s, 0.1/s: our own defaults) where the usual rate is lower.
     `lossy_ratio` is the share of the last five minutes in which packets were lost,
     `burst_count` how many more than usual in 45 minutes. `refused_per_second` is what the sender
     itself was told: out of sequence alone may be adaptive routing. `errors_per_second` is None
@@ -151,6 +153,8 @@ def _facts(ports: tuple[Port, ...], ceiling: Asked) -> Rdma:
     known = [port for port in ports if port.reported and port.lost_speed is not None]
     slow = max(known, key=lambda port: port.lost_speed or 0.0, default=None)
     busy = max(ports, key=lambda port: max(port.traffic or 0.0, port.usual_traffic or 0.0))
+    carrying = [port.traffic_times for port in ports if port.carries and port.reported]
+    least = min((times for times in carrying if times is not None), default=None)
     answered = not isinstance(ceiling.now, Missing) or ceiling.now.reason is Reason.EMPTY
     facts = Rdma(
         has_ports=True,
@@ -163,7 +167,7 @@ def _facts(ports: tuple[Port, ...], ceiling: Asked) -> Rdma:
         vanished_ports_count=sum(not port.reported for port in ports),
         traffic_bytes_per_second=busy.traffic,
         traffic_bytes_per_second_usual=busy.usual_traffic,
-        traffic_times=busy.traffic_times,
+        traffic_times=least,
         saturated_count=len(ceiling.by(*series.PER_PORT, "kind")) if answered else None,
         ports=tuple(
             PortRow(

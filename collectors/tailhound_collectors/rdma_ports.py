@@ -86,6 +86,11 @@ class Port:
         return series.PHYSICAL.get(int(self.physical or 0), "not active")
 
     @property
+    def carries(self) -> bool:
+        """Whether traffic usually goes over it."""
+        return (self.usual_traffic or 0.0) >= IDLE_BYTES_PER_SECOND
+
+    @property
     def lost_speed(self) -> float | None:
         """The part of its usual speed that it lost; None where that is not known.
 
@@ -93,7 +98,7 @@ class Port:
         """
         if self.usual_traffic is None or self.state is None:
             return None
-        if self.usual_traffic < IDLE_BYTES_PER_SECOND:
+        if not self.carries:
             return 0.0
         if self.down:
             return 1.0
@@ -113,7 +118,7 @@ class Port:
 
 
 def ports_of(states: Asked, rates: Asked, nodes: Mapping[str, str]) -> tuple[Port, ...]:
-    """All ports of now, and those of the past that are no longer reported."""
+    """All ports of now, and those no longer reported that usually carry traffic."""
     labels = (*series.PER_PORT, "kind")
     now = {**states.by(*labels), **rates.by(*labels)}
     usual = {**states.usually_by(*labels), **rates.usually_by(*labels)}
@@ -121,10 +126,11 @@ def ports_of(states: Asked, rates: Asked, nodes: Mapping[str, str]) -> tuple[Por
     usually_there = {
         row[:-1] for row, value in usual.items() if row[-1] == "state_id" and value == series.ACTIVE
     }
-    return tuple(
+    ports = (
         _port(key, _kinds(now, key), _kinds(usual, key), nodes, reported=key in keys)
         for key in sorted(keys | (usually_there if keys else set()))
     )
+    return tuple(port for port in ports if port.reported or port.carries)
 
 
 def _kinds(values: Mapping[tuple[str, ...], float], key: tuple[str, ...]) -> dict[str, float]:

@@ -156,6 +156,21 @@ def test_a_port_that_vanished_is_counted_but_not_called_down() -> None:
     assert (facts.vanished_ports_count, facts.ports_count, facts.down_ports_count) == (1, 1, None)
 
 
+def test_a_spare_port_that_vanished_is_nobodys_loss() -> None:
+    """As a virtual function does that moves into a container."""
+    spare = {**STATES, "port_data_transmitted_bytes_total": 0.0}
+    facts = collected({"mlx5_1": port()}, {"mlx5_0": spare, "mlx5_1": port()})
+    assert (facts.vanished_ports_count, facts.ports_count, facts.down_ports_count) == (0, 1, 0)
+
+
+def test_the_port_that_carries_least_of_its_usual_is_compared() -> None:
+    less = {"port_data_transmitted_bytes_total": 1e8, "port_data_received_bytes_total": 1e8}
+    facts = collected(
+        {"mlx5_0": port(**less), "mlx5_1": port()}, {"mlx5_0": port(), "mlx5_1": port()}
+    )
+    assert facts.traffic_times == 0.25
+
+
 def test_notices_say_which_side_is_short_of_room() -> None:
     receives = collected({"mlx5_0": port(np_cnp_packets_sent_total=9000)}, {"mlx5_0": port()})
     assert receives.notices_say == "this node receives more than it can take in"
