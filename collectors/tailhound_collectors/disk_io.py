@@ -56,6 +56,8 @@ class DiskIo:
     bytes_per_second_usual: float | None = None
     bytes_ratio: float | None = fact("times")
     written_bytes_per_second: float | None = None
+    written_bytes_per_second_usual: float | None = None
+    written_bytes_ratio: float | None = fact("times")
     queue_count: float | None = None
     queue_count_usual: float | None = None
     queue_ratio: float | None = fact("times")
@@ -179,6 +181,8 @@ def _nearby(row: DiskRow) -> Reading[DiskIo]:
         bytes_per_second_usual=row.bytes_per_second_usual,
         bytes_ratio=ratio(row.bytes_per_second, row.bytes_per_second_usual),
         written_bytes_per_second=row.written_bytes_per_second,
+        written_bytes_per_second_usual=row.written_bytes_per_second_usual,
+        written_bytes_ratio=ratio(row.written_bytes_per_second, row.written_bytes_per_second_usual),
         queue_count=row.queue_count,
         queue_count_usual=row.queue_count_usual,
         queue_ratio=ratio(row.queue_count, row.queue_count_usual),

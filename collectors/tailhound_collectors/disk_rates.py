@@ -59,6 +59,7 @@ class DiskRow:
     bytes_per_second: float | None = None
     bytes_per_second_usual: float | None = None
     written_bytes_per_second: float | None = None
+    written_bytes_per_second_usual: float | None = None
     queue_count: float | None = None
     queue_count_usual: float | None = None
     busy_seconds_per_second: float | None = None
@@ -167,6 +168,7 @@ def _row(where: Where, now: Rates, before: Sequence[Rates]) -> DiskRow:
         bytes_per_second=_both(now, "read_bytes", "written_bytes"),
         bytes_per_second_usual=middle(_both(one, "read_bytes", "written_bytes") for one in before),
         written_bytes_per_second=now.get("written_bytes"),
+        written_bytes_per_second_usual=middle(one.get("written_bytes") for one in before),
         queue_count=now.get("queue"),
         queue_count_usual=middle(one.get("queue") for one in before),
         busy_seconds_per_second=now.get("busy"),

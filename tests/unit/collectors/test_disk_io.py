@@ -169,6 +169,14 @@ def test_a_drive_without_a_past_has_no_growth() -> None:
     )
 
 
+def test_what_is_written_is_compared_by_itself() -> None:
+    written = {**SLOW, "written_bytes": 1e8, "read_bytes": 1.09e8}
+    facts = collected(Prometheus({NVME: written}, {NVME: USUAL}))
+    assert facts.bytes_ratio == 1.0
+    assert facts.written_bytes_per_second_usual == 2e8
+    assert facts.written_bytes_ratio == 0.5
+
+
 def test_a_usual_of_zero_gives_no_growth() -> None:
     idle = {**USUAL, "writes": 0.0, "write_time": 0.0, "queue": 0.0}
     facts = collected(Prometheus({NVME: SLOW}, {NVME: idle}))
