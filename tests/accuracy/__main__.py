@@ -82,12 +82,20 @@ def matrix(totals: Totals) -> list[str]:
 def _summary(totals: Totals) -> list[str]:
     share = totals.right / totals.judged if totals.judged else 0.0
     false = totals.false_confirmations
-    kept = len(totals.variants) - len(totals.changed)
     return [
         f"primary cause right: {totals.right} of {totals.judged} ({share:.1%}; bar {AT_LEAST:.0%})",
         f"no say about the primary cause: {len(totals.scores) - totals.judged}",
         f"scenarios with a miss: {sum(bool(score.misses) for score in totals.scores)}",
         f"false confirmations: {len(false)}",
+        *_variant_lines(totals),
+    ]
+
+
+def _variant_lines(totals: Totals) -> list[str]:
+    if not totals.variants:
+        return ["variants: none were run"]
+    kept = len(totals.variants) - len(totals.changed)
+    return [
         f"variants that keep every verdict: {kept} of {len(totals.variants)}",
         *(f"  {name}: {_of(totals, name)}" for name in _variants()),
     ]
