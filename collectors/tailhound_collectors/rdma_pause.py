@@ -26,7 +26,7 @@ QUIET_FRAMES_PER_SECOND = 100.0
 """The same in frames, where nobody counts the time: our own default."""
 
 MICROSECOND = 1e-6
-_RECEIVED = re.compile(r"(^|_)(rx|received)(_|$)|_rx_|_received_")
+_RECEIVED = re.compile(r"(^|_)(rx|received)(_|$)")
 _SENT = re.compile(r"(^|_)(tx|transmitted)(_|$)")
 _UNRELATED = re.compile(r"storm|discard|transition|global|cfg|watchdog")
 STOPPED, STOPPING = "received", "sent"
@@ -77,7 +77,8 @@ class PauseCollector:
         instances = tuple(sorted(nodes))
         wanted = matchers(f"__name__=~{quoted(NAMES)}", instance=instances)
         listed = (yield from together([Query(promql=f"count by (__name__) ({wanted} > 0)")]))[0]
-        found = sorted(name for (name,) in by(listed, "__name__") if _side(name))
+        found = [name for (name,) in by(listed, "__name__") if _side(name)]
+        found.sort(key=lambda name: ("duration" not in name, name))
         if not found:
             return Pauses()
         here = matchers(instance=instances)

@@ -176,11 +176,14 @@ def _sum(values: Mapping[str, float], names: Iterable[str]) -> float | None:
     return sum(known) if known else None
 
 
-def leading_of(ports: tuple[Port, ...]) -> tuple[str, Port, tuple[str, ...]]:
-    """The mechanism that stands out, its port, and the counters that show it (none: the state)."""
+def leading_of(ports: tuple[Port, ...]) -> tuple[str | None, Port, tuple[str, ...]]:
+    """The mechanism that stands out, its port, and the counters that show it (none: the state).
+
+    When nothing does: None, the busiest port, and its losses.
+    """
     down = [port for port in ports if port.down]
     if down:
-        return "link state", max(down, key=lambda port: port.usual_traffic or 0.0), ()
+        return "the link is down", max(down, key=lambda port: port.usual_traffic or 0.0), ()
     there = [port for port in ports if port.reported]
     choices = (
         ("lost packets", series.LOSSES, {port: port.losses.times for port in there}),
@@ -192,4 +195,4 @@ def leading_of(ports: tuple[Port, ...]) -> tuple[str, Port, tuple[str, ...]]:
         worst = max(there, key=lambda port: times[port] or 0.0)
         if (times[worst] or 0.0) > STANDS_OUT_TIMES:
             return name, worst, tuple(counters)
-    return "nothing", max(there, key=lambda port: port.traffic or 0.0), series.LOSSES
+    return None, max(there, key=lambda port: port.traffic or 0.0), series.LOSSES

@@ -79,7 +79,7 @@ def test_a_quiet_port_stands_out_by_nothing() -> None:
     facts = collected({"mlx5_0": port()})
     assert (facts.has_ports, facts.ports_count, facts.down_ports_count) == (True, 1, 0)
     assert (facts.losses_times, facts.errors_times, facts.lost_speed) == (0, 0, 0)
-    assert (facts.leading, facts.port) == ("nothing", "gpu-1 mlx5_0/1")
+    assert (facts.leading, facts.port) == (None, "gpu-1 mlx5_0/1")
     assert facts.traffic_bytes_per_second == 8e8
     assert facts.saturated_count == 0
 
@@ -121,7 +121,7 @@ def test_a_link_that_is_usually_up_and_carries_traffic_is_down() -> None:
     facts = collected({"mlx5_0": dead, "mlx5_1": port()}, {"mlx5_0": port(), "mlx5_1": port()})
     assert (facts.down_ports_count, facts.down_port) == (1, "gpu-1 mlx5_0/1")
     assert facts.down_port_state == "no signal from the other end"
-    assert (facts.lost_speed, facts.leading) == (1, "link state")
+    assert (facts.lost_speed, facts.leading) == (1, "the link is down")
 
 
 def test_a_port_that_was_never_up_is_not_down() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from tailhound.model import Missing, Reason
 from tailhound.requests import Output, RunOnHost
+from tailhound.requests.argv import SHIPPED
 from tailhound_collectors.rdma_host import HostParams, HostRdma, HostRdmaCollector
 from tests.driving import drive
 
@@ -39,6 +40,36 @@ def statistic(first: dict[str, Any], second: dict[str, Any]) -> Output:
         return json.dumps([{"ifname": "mlx5_0", "port": 1, **values}])
 
     return output(shown(first), shown(second))
+
+
+def asked_of(answers: dict[str, Any]) -> list[RunOnHost]:
+    asked: list[RunOnHost] = []
+
+    def answer(request: Any) -> Any:
+        asked.append(request)
+        line = f"{request.host} {' '.join(request.argv)}"
+        return next((reply for part, reply in answers.items() if part in line), SILENT)
+
+    drive(HostRdmaCollector().collect(HostParams(nodes=("gpu-1",))), answer)
+    return asked
+
+
+def test_all_that_is_asked_is_allowed_and_counters_are_read_twice() -> None:
+    asked = asked_of({"ibstat": ibstat()})
+    assert [request.argv[0] for request in asked] == ["ibstat", "rdma", "rdma", "grep"]
+    assert [SHIPPED.why_not(request.argv) for request in asked] == [None] * 4
+    assert [request.twice for request in asked] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("device", ["../../etc", "a/b", "-r", "x;reboot", "mlx5_0\n"])
+def test_a_device_whose_name_is_a_trick_is_refused_before_it_reaches_a_host(device: str) -> None:
+    links = json.dumps([{"ifname": device, "port": 1, "state": "ACTIVE"}])
+    asked = asked_of({"link show": output(links)})
+    tricks = [request for request in asked if request.argv[0] == "grep"]
+    assert all(
+        SHIPPED.why_not(request.argv) or "/mlx5_0/ports/1/" in request.argv[-1]
+        for request in tricks
+    )
 
 
 def collected(answers: dict[str, Any], nodes: tuple[str, ...] = ("gpu-1",)) -> HostRdma:

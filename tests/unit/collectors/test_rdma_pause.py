@@ -75,3 +75,23 @@ def test_settings_and_storm_counters_are_no_pauses() -> None:
 def test_nothing_counted_is_not_measured(reply: Any) -> None:
     assert collected({"__name__": reply}) == Pauses()
     assert collected({"node_uname_info": reply}) == Pauses()
+
+
+def test_time_is_asked_for_before_frames_and_sixteen_counters_at_most() -> None:
+    asked: list[str] = []
+    many = [
+        f"{side}_prio{n}_pause{what}"
+        for side in ("rx", "tx")
+        for n in range(8)
+        for what in ("", "_duration")
+    ]
+    answers = by_text({"node_uname_info": UNAME, "__name__": names(*many)}, EMPTY)
+
+    def answer(request: Any) -> Any:
+        asked.append(request.shown)
+        return answers(request)
+
+    drive(PauseCollector().collect(PauseParams(nodes=("gpu-1",), usual=())), answer)
+    rates = [text for text in asked if "rate(" in text]
+    assert len(rates) == 16
+    assert all("_duration" in text for text in rates)
