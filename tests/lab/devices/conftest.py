@@ -33,17 +33,26 @@ class Bot:
     transport: SshTransport
     runner: asyncio.Runner
 
-    def output(self, guest: Guest, argv: Sequence[str], *, twice: bool = False) -> Output:
-        """What an allowed command printed in a guest."""
+    def outputs(
+        self, guests: Sequence[Guest], argv: Sequence[str], *, twice: bool = False
+    ) -> list[Output]:
+        """What an allowed command printed in each guest, asked at once."""
+        return self.runner.run(self._outputs(guests, tuple(argv), twice))
+
+    async def _outputs(
+        self, guests: Sequence[Guest], argv: tuple[str, ...], twice: bool
+    ) -> list[Output]:
         turn = Turn(time.monotonic() + _ANSWER_SECONDS, datetime.now(UTC))
-        request = RunOnHost(host=guest.name, argv=tuple(argv), twice=twice)
-        output = self.runner.run(self.transport.ask(request, turn))
-        assert isinstance(output, Output), output
-        return output
+        requests = [RunOnHost(host=guest.name, argv=argv, twice=twice) for guest in guests]
+        replies = await asyncio.gather(*(self.transport.ask(each, turn) for each in requests))
+        outputs = [reply for reply in replies if isinstance(reply, Output)]
+        assert len(outputs) == len(guests), replies
+        return outputs
 
     def parsed(self, guest: Guest, tool: str, *argv: str) -> Parsed:
         """The facts, or why there are none."""
-        return parse(TOOLS[tool], self.output(guest, argv))
+        (output,) = self.outputs((guest,), argv)
+        return parse(TOOLS[tool], output)
 
     def facts(self, kind: type[T], guest: Guest, tool: str, *argv: str) -> T:
         """The facts; there must be some."""

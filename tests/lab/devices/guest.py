@@ -49,6 +49,7 @@ class Guest:
         os.truncate(drive, _DRIVE_BYTES)
         argv = (*_machine(image, plan), *self._devices(plan, drive, fabric))
         self._server = Server(argv, folder / f"{plan.name}.console")
+        self._server.name = f"the guest {plan.name}"
 
     @property
     def known_hosts_line(self) -> str:

@@ -22,7 +22,7 @@ PROGRAMS = (
         f"/usr/bin/{name}"
         for name in (
             *("bash", "busybox", "cat", "dash", "dd", "df", "dmesg", "grep", "ls", "lsblk"),
-            *("lscpu", "sed", "timeout", "true", "uname"),
+            *("lscpu", "nice", "sed", "timeout", "true", "uname"),
             *("ib_write_bw", "ibv_devinfo", "iostat", "ip", "lspci", "mpstat", "rdma", "ss"),
         )
     ),

@@ -1,8 +1,7 @@
 """What the guests are made of, and what of it is missing on this machine."""
 
 import os
-import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.lab.devices.image import PROGRAMS
@@ -31,28 +30,27 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
 """By Debian package: the files that are needed of it."""
 
 
-def missing() -> tuple[str, ...]:
+def _is_there(path: str) -> bool:
+    return Path(path).exists()
+
+
+def missing(is_there: Callable[[str], bool] = _is_there) -> tuple[str, ...]:
     """The packages to install, by name."""
     known = {path for paths in PACKAGES.values() for path in paths}
-    absent = [name for name, paths in PACKAGES.items() if not all(map(_is_there, paths))]
-    base = [path for path in PROGRAMS if path not in known and not _is_there(path)]
+    absent = [name for name, paths in PACKAGES.items() if not all(map(is_there, paths))]
+    base = [path for path in PROGRAMS if path not in known and not is_there(path)]
     return (*absent, *(f"(the package of {path})" for path in base))
 
 
-def advice() -> str:
+def advice(packages: tuple[str, ...] | None = None) -> str:
     """What to do about what is missing; empty when nothing is."""
     if os.uname().machine != "x86_64":
-        return (
-            f"the guests are x86_64, built of this machine's programs: {os.uname().machine} is not"
-        )
-    packages = missing()
+        return f"the guests are made of x86_64 programs: this machine is {os.uname().machine}"
+    if packages is None:
+        packages = missing()
     if not packages:
         return ""
     return (
         "to emulate devices, install: "
         f"apt-get install -y --no-install-recommends {' '.join(packages)}"
     )
-
-
-def _is_there(path: str) -> bool:
-    return Path(path).exists() or shutil.which(Path(path).name) == path

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tailhound.model import Missing, Reason
+from tailhound.requests import Output
 from tailhound_collectors.parse import TOOLS, parse
 from tailhound_collectors.parse.ib_counters import RdmaCounters
 from tailhound_collectors.parse.ib_ports import RdmaPort, RdmaPorts
@@ -151,9 +152,9 @@ def test_loss_between_two_hosts_is_told_from_mere_load_by_what_comes_out_of_sequ
 ) -> None:
     sender, receiver = guests
     with load(bot, sender, receiver):
-        loaded = growth(bot, sender), growth(bot, receiver)
-    with loss(sender, percent=3), load(bot, sender, receiver):
-        lossy = growth(bot, sender), growth(bot, receiver)
+        loaded = growths(bot, guests)
+        with loss(sender, percent=5):
+            lossy = growths(bot, guests)
     assert loaded[0]["sent_pkts"] > 0
     assert loaded[0]["rcvd_seq_err"] == loaded[1]["out_of_seq_request"] == 0
     assert lossy[0]["rcvd_seq_err"] > 0
@@ -195,9 +196,12 @@ def counter(bot: Bot, guest: Guest, name: str) -> int:
     return counters(bot.parsed(guest, "ib-hw-counters", *HARDWARE))[name]
 
 
-def growth(bot: Bot, guest: Guest) -> dict[str, int]:
+def growths(bot: Bot, guests: Guests) -> list[dict[str, int]]:
     """How much each counter grew between two readings, as the product takes them."""
-    first = bot.output(guest, STATISTIC, twice=True)
+    return [growth(output) for output in bot.outputs(guests, STATISTIC, twice=True)]
+
+
+def growth(first: Output) -> dict[str, int]:
     assert first.second is not None
     assert first.gap_seconds >= GAP_SECONDS
     tool = TOOLS["rdma-statistic"]
@@ -256,22 +260,24 @@ def loss(guest: Guest, percent: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def load(bot: Bot, sender: Guest, receiver: Guest) -> Iterator[None]:
-    """RDMA writes go from one guest to the other all the time."""
-    test = ("timeout", "-k", "1", "40", "ib_write_bw", "-d", "rxe0", "-x", "1", "-D", "30")
+    """RDMA writes go from one guest to the other, slowly, and leave it time for everything else."""
     with contextlib.ExitStack() as stack:
-        for guest, peer in ((receiver, ()), (sender, (receiver.fabric_address,))):
-            process = stack.enter_context(
-                subprocess.Popen(
-                    guest.argv(*test, *peer), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-                )
-            )
-            stack.callback(process.kill)
-            stack.callback(guest.run, "busybox", "killall", "ib_write_bw")
-            if not peer:
-                wait_until(lambda: listens(receiver), "ib_write_bw to listen")
+        writes(stack, receiver)
+        wait_until(lambda: listens(receiver), "ib_write_bw to listen", 60)
+        writes(stack, sender, receiver.fabric_address)
         sent = counter(bot, sender, "sent_pkts")
-        wait_until(lambda: counter(bot, sender, "sent_pkts") > sent, "packets to be sent")
+        wait_until(lambda: counter(bot, sender, "sent_pkts") > sent, "packets to be sent", 60)
         yield
+        sender.must("busybox", "killall", "ib_write_bw")  # its peer ends with it
+
+
+def writes(stack: contextlib.ExitStack, guest: Guest, *peer: str) -> None:
+    limit = ("--rate_limit=1", "--rate_units=M", "--rate_limit_type=SW")
+    test = ("ib_write_bw", "-d", "rxe0", "-x", "1", "-D", "100", "-s", "4096", "-t", "4", *limit)
+    argv = guest.argv("nice", "-n", "19", "timeout", "-k", "1", "120", *test, *peer)
+    quiet = subprocess.DEVNULL
+    process = stack.enter_context(subprocess.Popen(argv, stdin=quiet, stdout=quiet, stderr=quiet))
+    stack.callback(process.kill)
 
 
 def listens(guest: Guest) -> bool:
