@@ -1,7 +1,8 @@
 """The same incident with another onset: what led to the alert happened earlier, or later.
 
 What happened after the alert began, such as replicas that came into service, keeps its time: an
-incident that is over since longer is another incident.
+incident that is over since longer is another incident. So is a start that takes five minutes more,
+because its length is the evidence: while a new pod is not Ready, the onset can't be moved.
 """
 
 import dataclasses
@@ -13,7 +14,7 @@ from typing import Any
 from tests.accuracy.naming import everywhere
 from tests.lab import times
 from tests.lab.scenario import Answer, HostSpec, Scenario
-from tests.lab.series import Phase, Series
+from tests.lab.series import Phase, Series, parsed
 
 EARLIER, LATER_AT_MOST = -300.0, 180.0
 _OLDEST = -2 * 3600.0
@@ -35,8 +36,10 @@ def later(given: Scenario) -> Scenario | None:
 
 
 def shifted(given: Scenario, by: float) -> Scenario | None:
-    """The onset moved by so many seconds; None when the order of events would change."""
+    """The onset moved by so many seconds; None when that is another incident."""
     since = given.alert.since
+    if any(map(_still_starts, given.series)):
+        return None
 
     def move(moment: float) -> float:
         return moment + by if _OLDEST < moment <= since and moment < 0 else moment
@@ -55,6 +58,13 @@ def shifted(given: Scenario, by: float) -> Scenario | None:
         kubernetes=kubernetes,
         hosts={name: _host(spec, move) for name, spec in given.hosts.items()},
     )
+
+
+def _still_starts(series: Series) -> bool:
+    """Whether it tells of a pod that is new and not Ready at the end."""
+    name, labels = parsed(series.text)
+    told = name == "kube_pod_status_ready" and labels.get("condition") == "true"
+    return told and series.phases[0].absent and series.phases[-1].value == 0
 
 
 def _moved(series: Series, move: Move) -> Series:

@@ -131,6 +131,12 @@ def test_what_happened_after_the_alert_keeps_its_time() -> None:
         assert after <= {phase.until for one in changed.series for phase in one.phases}
 
 
+def test_a_start_that_goes_on_has_no_other_onset() -> None:
+    starting = scenario.load(SCENARIOS / "cold-start-rollout-as-ever")
+    assert shifting.earlier(starting) is None
+    assert shifting.later(starting) is None
+
+
 def test_an_old_vllm_has_no_name_of_the_new_one(given: Scenario) -> None:
     changed = perturb.old_vllm(given)
     assert changed is not None
