@@ -2,16 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
-from tailhound.flow import Turn
-from tailhound.model import Missing
+from tailhound.durable.gather import Ask, gather
+from tailhound.flow import Collector, Turn
+from tailhound.model import FactValue, Missing
 from tailhound.requests import Output, RunOnHost
 from tailhound.settings import Host, Secret, Ssh
 from tailhound.transports.ssh import SshTransport
@@ -23,7 +24,7 @@ from tests.lab.devices.guest import ADDRESS, Guest, Plan, two_guests
 T = TypeVar("T")
 UNREADABLE_SECTOR = 2048
 GAP_SECONDS = 2.0
-_ANSWER_SECONDS = 30.0
+_ANSWER_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,16 @@ class Bot:
         outputs = [reply for reply in replies if isinstance(reply, Output)]
         assert len(outputs) == len(guests), replies
         return outputs
+
+    def collected(
+        self, guest: Guest, collector: Collector[Any, Any], params: object
+    ) -> Mapping[str, FactValue]:
+        """The facts of a collector, as an investigation gathers them."""
+        turn = Turn(time.monotonic() + _ANSWER_SECONDS, datetime.now(UTC))
+        ask = Ask(guest.name, collector, params)
+        (evidence,) = self.runner.run(gather((ask,), (self.transport,), turn))
+        assert evidence.facts, evidence
+        return evidence.facts
 
     def parsed(self, guest: Guest, tool: str, *argv: str) -> Parsed:
         """The facts, or why there are none."""
@@ -75,7 +86,7 @@ def image() -> Image:
     return built()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def guests(image: Image) -> Iterator[tuple[Guest, Guest]]:
     """Two hosts with a cable between their RDMA devices; the second has an unreadable sector."""
     left = Plan("gpu-1", "198.51.100.1")
@@ -84,7 +95,7 @@ def guests(image: Image) -> Iterator[tuple[Guest, Guest]]:
         yield both
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def bot(
     guests: tuple[Guest, Guest], image: Image, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bot]:

@@ -144,7 +144,7 @@ def _machine(image: Image, plan: Plan) -> Sequence[str]:
     quick = "quiet mitigations=off random.trust_cpu=on no_timer_check"
     return (
         *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", "-name", plan.name),
-        *("-accel", "tcg", "-cpu", "max", "-smp", "1", "-m", str(_MEMORY_MIB)),
+        *("-accel", "tcg,tb-size=64", "-cpu", "max", "-smp", "1", "-m", str(_MEMORY_MIB)),
         *("-nodefaults", "-nographic", "-no-reboot"),
         *("-kernel", str(image.kernel), "-initrd", str(image.root)),
         *("-append", f"console=ttyS0 panic=-1 {quick} {told}"),

@@ -2,7 +2,7 @@
 
 import contextlib
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,6 +16,7 @@ from tailhound_collectors.parse.nvme_list import NvmeList
 from tailhound_collectors.parse.nvme_smart import SmartLog
 from tailhound_collectors.parse.smartctl import SmartCtl
 from tests.lab.devices.conftest import GAP_SECONDS, UNREADABLE_SECTOR, Bot
+from tests.lab.devices.faults import link_down, loss, removed_drive, warning
 from tests.lab.devices.guest import Guest, serial
 from tests.lab.process import wait_until
 
@@ -210,55 +211,6 @@ def growth(first: Output) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def warning(guest: Guest, byte: int) -> Iterator[None]:
-    """The drive's health log has this critical warning."""
-
-    def set_to(value: int) -> None:
-        with guest.qmp() as qmp:
-            where = {"path": "/machine/peripheral/nvme0", "property": "smart_critical_warning"}
-            qmp.command("qom-set", **where, value=value)
-
-    with undone(lambda: set_to(byte), lambda: set_to(0)):
-        yield
-
-
-@contextlib.contextmanager
-def link_down(guest: Guest) -> Iterator[None]:
-    """The cable of the RDMA device is pulled."""
-
-    def up(is_up: bool) -> None:
-        with guest.qmp() as qmp:
-            qmp.command("set_link", name="fabric", up=is_up)
-
-    with undone(lambda: up(False), lambda: up(True)):
-        yield
-
-
-@contextlib.contextmanager
-def removed_drive(guest: Guest) -> Iterator[None]:
-    """The drive is pulled from its slot, and put back at the end."""
-    with guest.qmp() as qmp:
-        qmp.command("device_del", id="nvme0")
-        qmp.wait_for("DEVICE_DELETED")
-        try:
-            yield
-        finally:
-            told = {"id": "nvme0", "serial": serial(guest.name), "drive": "drive0"}
-            qmp.command("device_add", driver="nvme", **told)
-
-
-@contextlib.contextmanager
-def loss(guest: Guest, percent: int) -> Iterator[None]:
-    """What the guest sends into the fabric is lost, at random."""
-    rule = ("dev", "eth1", "root", "netem", "loss", f"{percent}%")
-    with undone(
-        lambda: guest.must("tc", "qdisc", "add", *rule),
-        lambda: guest.must("tc", "qdisc", "del", *rule[:3]),
-    ):
-        yield
-
-
-@contextlib.contextmanager
 def load(bot: Bot, sender: Guest, receiver: Guest) -> Iterator[None]:
     """RDMA writes go from one guest to the other, slowly, and leave it time for everything else."""
     with contextlib.ExitStack() as stack:
@@ -283,12 +235,3 @@ def writes(stack: contextlib.ExitStack, guest: Guest, *peer: str) -> None:
 def listens(guest: Guest) -> bool:
     """On the port on which ib_write_bw waits for its peer."""
     return ":18515" in guest.must("ss", "-Hltn")
-
-
-@contextlib.contextmanager
-def undone(make: Callable[[], object], undo: Callable[[], object]) -> Iterator[None]:
-    make()
-    try:
-        yield
-    finally:
-        undo()
