@@ -91,16 +91,19 @@ def test_the_next_incident_is_on_time_and_threads_return(bot: Bot, lab: Lab) -> 
     assert {item["status"] for item in asked} == {"timeout", "skipped"}
     assert all(item["reason"] for item in asked)
     assert slowest_read(found) < VERDICT_SECONDS + 0.5
-    until(lambda: bot.threads() <= before + SSH_POOL + OTHER_POOLS, "the threads to return", 2)
+    until(lambda: bot.threads() <= before + SSH_POOL + OTHER_POOLS, "the threads to return", 5)
 
 
 def test_who_hangs_again_and_again_is_left_alone(bot: Bot) -> None:
     before = bot.threads()
-    for number in range(4):
+    left_alone: list[dict[str, Any]] = []
+    for number in range(5):
         found = bot.diagnosed(ask_the_hosts(bot, f"again-{number}"), VERDICT_SECONDS + 5)
-    left_alone = [
-        item for item in hosts_of(found) if "reads in a row without an answer" in item["reason"]
-    ]
+        left_alone = [
+            item for item in hosts_of(found) if "reads in a row without an answer" in item["reason"]
+        ]
+        if len(left_alone) >= len(NAMES) // 2:
+            break
     assert len(left_alone) >= len(NAMES) // 2
     assert {item["status"] for item in left_alone} == {"skipped"}
-    until(lambda: bot.threads() <= before + OTHER_POOLS, "the threads to return", 2)
+    until(lambda: bot.threads() <= before + OTHER_POOLS, "the threads to return", 5)

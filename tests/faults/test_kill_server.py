@@ -154,6 +154,7 @@ def rounds(site: Site, count: int, seed: int, *, posts_at_most: int = 1) -> dict
     return {id: len(site.posts_of(id)) for id in ids}
 
 
+@pytest.mark.timeout(400)
 def test_kills_at_any_moment_leave_one_message_and_a_whole_diagnosis(
     tmp_path: Path, lab: Lab
 ) -> None:
