@@ -76,15 +76,22 @@ def variant_score(
 
 def one_family(name: str, given: Scenario, base: Ran) -> str | None:
     """A family that no runbook asks for of which the scenario expects something; by seed."""
-    questions = {question for book in _named(base, given) for question in base.asked[book]}
+    named = _named(base, given)
+    if not named:
+        return None
+    questions = {question for book in named for question in base.asked[book]}
     found = perturb.droppable(given, questions, asks_for)
     return random.Random(name).choice(found) if found else None  # noqa: S311 - the same each run
 
 
 def _named(base: Ran, given: Scenario) -> tuple[str, ...]:
-    """The runbooks of which the scenario expects a verdict."""
+    """The runbooks of which the scenario expects a verdict, and those that are confirmed."""
     wanted = ("confirmed", "refuted", "unknown")
-    return tuple(book for book in base.asked if expected_of(book, given.expect) in wanted)
+    return tuple(
+        book
+        for book in base.asked
+        if expected_of(book, given.expect) in wanted or base.verdicts.get(book) == "confirmed"
+    )
 
 
 def all_measured(folders: Sequence[str], variants: Sequence[str], jobs: int) -> Iterator[Measured]:
