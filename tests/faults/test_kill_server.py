@@ -193,6 +193,26 @@ def test_twenty_kills_without_a_look_back_leave_two_messages_at_most(
             rounds(site, 20, seed=4, posts_at_most=2)
 
 
+@pytest.mark.parametrize("method", ["chat.postMessage", "chat.update"])
+def test_a_kill_between_a_call_and_its_answer_leaves_one_message(
+    tmp_path: Path, lab: Lab, method: str
+) -> None:
+    with SlackStandin(scopes=WITH_HISTORY) as slack:
+        site = Site(tmp_path, lab, slack)
+        slack.faults.methods = frozenset({method})
+        slack.faults.hold_answers = 1
+        with site.bot:
+            site.bot.start()
+            answer = site.bot.post(alert_body(lab, "held"))
+            (id,) = answer.json["incidents"]
+            slack.wait_for(lambda: any(call.method == method for call in slack.done), 20)
+            site.bot.kill()
+            site.bot.start()
+            site.until_shown(id)
+            site.until_quiet()
+            site.check(id)
+
+
 def lost_post(site: Site) -> str:
     """Start, and send an alert whose first post is done while its answer is lost."""
     site.slack.faults.lose_answers = 1

@@ -48,6 +48,7 @@ class Faults:
     one_a_second: bool = False
     every_second_call: bool = False
     lose_answers: int = 0  # done, then the connection breaks
+    hold_answers: int = 0  # done, then no answer comes
     lose_calls: int = 0  # the connection breaks, nothing is done
     hang: int = 0  # nothing is done, nothing is answered
     statuses: list[int] = field(default_factory=list)  # 5xx or 429, nothing is done
@@ -243,6 +244,9 @@ class SlackStandin:
         if method in self.faults.methods and self.faults.lose_answers > 0 and reply.body["ok"]:
             self.faults.lose_answers -= 1
             return _broken(request)
+        if method in self.faults.methods and self.faults.hold_answers > 0 and reply.body["ok"]:
+            self.faults.hold_answers -= 1
+            await asyncio.sleep(3600)
         return _http(reply)
 
     async def _fault(
