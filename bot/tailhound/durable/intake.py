@@ -240,12 +240,12 @@ class Intake:
         self, batch: Sequence[Entry], admission: Admission, answers: Sequence[Accepted]
     ) -> None:
         self._boot.hook("after_accept")
+        if admission.has_news:
+            self._tell()
         for (arrival, answer), accepted in zip(batch, answers, strict=True):
             self._memory.learn(arrival, admission)
             if answer.set_running_or_notify_cancel():
                 answer.set_result(accepted)
-        if admission.has_news:
-            self._tell()
 
     def _admit(self, arrivals: Sequence[Arrival]) -> tuple[Admission, tuple[Accepted, ...]]:
         with self._counted_repeats() as repeats, self._database.accepting() as connection:
