@@ -19,7 +19,7 @@ from tests.standins.slack import SlackStandin
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.xdist_group("faults-lab"),
+    pytest.mark.xdist_group("faults-dark"),
     pytest.mark.timeout(180),  # each start of the server takes seconds on a busy machine
 ]
 

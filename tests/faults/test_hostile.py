@@ -28,7 +28,10 @@ from tests.lab.history import Sampled
 from tests.lab.prometheus import Prometheus
 from tests.standins.slack import SlackStandin
 
-pytestmark = pytest.mark.timeout(180)  # each start of the server takes seconds on a busy machine
+pytestmark = [
+    pytest.mark.xdist_group("faults-hostile"),
+    pytest.mark.timeout(180),  # each start of the server takes seconds on a busy machine
+]
 
 MEBIBYTE = 1024 * 1024
 PINGS = re.compile(r"<(?!!date\^\d)[!@#]")
@@ -297,7 +300,6 @@ def test_a_credential_in_an_alert_is_shown_nowhere(place: Place) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.xdist_group("faults-lab")
 def test_a_credential_in_a_label_of_prometheus_is_shown_and_kept_nowhere(
     needs: Callable[..., None], tmp_path: Path
 ) -> None:

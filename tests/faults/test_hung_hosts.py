@@ -13,7 +13,7 @@ from tests.lab.lab import Lab
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.xdist_group("faults-lab"),
+    pytest.mark.xdist_group("faults-hung"),
     pytest.mark.timeout(180),  # each start of the server takes seconds on a busy machine
 ]
 
