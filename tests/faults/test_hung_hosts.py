@@ -111,4 +111,4 @@ def test_who_hangs_again_and_again_is_left_alone(bot: Bot) -> None:
             break
     assert len(left_alone) >= len(NAMES) // 2
     assert {item["status"] for item in left_alone} == {"skipped"}
-    until(lambda: bot.threads() <= before + OTHER_POOLS, "the threads to return", 5)
+    until(lambda: bot.threads() <= before + OTHER_POOLS, "the threads to return", 20)

@@ -7,6 +7,7 @@ stand-in of the API server, which is there at once, also where a real one is at 
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -73,6 +74,7 @@ def _run(lab: Lab) -> int:
 
 
 def _keep(lab: Lab) -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
     config, alert = lab.folder / "tailhound.yaml", lab.folder / "alert.json"
     config.write_text(yaml.safe_dump(lab.settings), encoding="utf-8")
     alert.write_bytes(lab.body)

@@ -19,6 +19,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -406,6 +407,7 @@ def main() -> None:
     parser.add_argument("--log", type=Path)
     parser.add_argument("--channel", action="append", default=["C0ALERTS"])
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
     with SlackStandin(port=options.port, log=options.log) as slack:
         for channel in options.channel:
             slack.add_channel(channel, channel.lower())
