@@ -55,7 +55,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(bounded())
 
 
-async def until(holds: Callable[[], T | None], seconds: float = 15.0) -> T:
+async def until(holds: Callable[[], T | None], seconds: float = 45.0) -> T:
     """Wait until something is true, and say what it is."""
     async with asyncio.timeout(seconds):
         while not (value := holds()):
