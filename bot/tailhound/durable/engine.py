@@ -34,6 +34,8 @@ RECOVERIES_AT_MOST = 5
 ENGINE_THREADS = 64
 STOP_SECONDS = 2.0
 
+_dbos_log = logging.getLogger("dbos")
+
 Workflow = Callable[[str, int, str], Awaitable[str]]
 """Takes an incident's id, the number of the investigation, and the sha256 of the compiled set."""
 
@@ -125,6 +127,8 @@ class Engine:
     async def start(self, workflows: Mapping[str, Workflow]) -> None:
         """Take up what an earlier process left, and begin to poll."""
         self._stopping = False
+        if not _dbos_log.handlers:
+            _dbos_log.addHandler(logging.NullHandler())  # else it makes a way out of its own
         DBOS(config=self._config())
         self._started = True
         for name, workflow in workflows.items():
@@ -208,7 +212,7 @@ class Engine:
         if not self._started:
             return
         self._started = False
-        logging.getLogger("dbos").setLevel("ERROR")  # it warns of each task that is cut off here
+        _dbos_log.setLevel("ERROR")  # it warns of each task that is cut off here
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()

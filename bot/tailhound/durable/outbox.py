@@ -80,6 +80,8 @@ class Outbox:
         """Take over what an earlier life left, and begin to send."""
         if self._database.is_sqlite:
             await self._blocking.run(self._take_over)
+        for place in self._places:
+            await self._probed(place)  # before any is sent: what is given up later stays so
         self._tasks = [
             asyncio.create_task(self._serve(place), name=f"outbox {place.notifier}")
             for place in self._places

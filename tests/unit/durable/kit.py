@@ -46,16 +46,16 @@ ZERO = "0001-01-01T00:00:00Z"
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a test's coroutine, at most 30 s."""
+    """Run a test's coroutine, at most 60 s."""
 
     async def bounded() -> T:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             return await work
 
     return asyncio.run(bounded())
 
 
-async def until(holds: Callable[[], T | None], seconds: float = 45.0) -> T:
+async def until(holds: Callable[[], T | None], seconds: float = 20.0) -> T:
     """Wait until something is true, and say what it is."""
     async with asyncio.timeout(seconds):
         while not (value := holds()):
