@@ -12,11 +12,15 @@ class Sizes:
     drained: int = 400
     posts: int = 20
     judged: int = 200
+    hosts: int = 100
+    fleet_rounds: int = 5
     starts: int = 5
     storm_alerts: int = 10_000
     storm_seconds: float = 60.0
 
 
 FULL = Sizes()
-QUICK = Sizes(seconds=1.5, backlog=100, drained=100, posts=5, judged=50, starts=2, storm_alerts=0)
+QUICK = Sizes(
+    seconds=1.5, backlog=100, drained=100, posts=5, judged=50, starts=2, hosts=20, storm_alerts=0
+)
 """For a look within a minute or two; `storm_alerts` 0 = no storm."""

@@ -9,8 +9,9 @@ import binascii
 import fnmatch
 import hashlib
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 DEFAULT_FILES = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
@@ -24,6 +25,11 @@ class KnownKey:
     kind: str
     blob: bytes
     revoked: bool
+
+    @property
+    def has_pattern(self) -> bool:
+        """Whether a name can only be compared, not looked up: hashed, wildcard, negation."""
+        return any(mark in name for name in self.names for mark in "|*?!")
 
     def names_host(self, host: str) -> bool:
         """Whether the line is about this host (`name`, or `[name]:port`)."""
@@ -39,7 +45,7 @@ def host_names(names: Sequence[str], port: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"[{name}]:{port}" for name in names))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=False)
 class KnownHosts:
     """All lines of the files. `files` are named in messages."""
 
@@ -48,12 +54,14 @@ class KnownHosts:
 
     @staticmethod
     def read(setting: str) -> "KnownHosts":
-        """The file of the setting, or OpenSSH's own files; a missing file knows no host."""
-        paths = [Path(name).expanduser() for name in ((setting,) if setting else DEFAULT_FILES)]
-        return KnownHosts(
-            tuple(key for path in paths for key in _keys(path)),
-            " or ".join(str(path) for path in paths),
+        """The file of the setting, or OpenSSH's own files; a missing file knows no host.
+
+        A file that is what it was at the last reading is not parsed again.
+        """
+        paths = tuple(
+            Path(name).expanduser() for name in ((setting,) if setting else DEFAULT_FILES)
         )
+        return _parsed(paths, tuple(_stamp(path) for path in paths))
 
     def kinds(self, names: Sequence[str]) -> tuple[str, ...]:
         """The types of the keys that are known for a host, to ask for these first."""
@@ -81,7 +89,49 @@ class KnownHosts:
         )
 
     def _of(self, names: Sequence[str]) -> list[KnownKey]:
-        return [key for key in self.keys if any(key.names_host(name) for name in names)]
+        """The lines about a host, in the order of the file."""
+        at = {position for name in names for position in self._plain.get(name, ())}
+        at.update(
+            position
+            for position in self._patterned
+            if any(self.keys[position].names_host(name) for name in names)
+        )
+        return [self.keys[position] for position in sorted(at)]
+
+    @cached_property
+    def _plain(self) -> Mapping[str, Sequence[int]]:
+        """Where the names stand that are no patterns: most files have only such."""
+        found: dict[str, list[int]] = {}
+        for position, key in enumerate(self.keys):
+            if not key.has_pattern:
+                for name in key.names:
+                    found.setdefault(name, []).append(position)
+        return found
+
+    @cached_property
+    def _patterned(self) -> Sequence[int]:
+        return [position for position, key in enumerate(self.keys) if key.has_pattern]
+
+
+Stamp = tuple[int, int, int]
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """What changes when the file does; None when it can't be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+@lru_cache(maxsize=4)
+def _parsed(paths: tuple[Path, ...], stamps: tuple[Stamp | None, ...]) -> KnownHosts:
+    """The files as they are while they have these stamps."""
+    return KnownHosts(
+        tuple(key for path in paths for key in _keys(path)),
+        " or ".join(str(path) for path in paths),
+    )
 
 
 def _keys(path: Path) -> Iterator[KnownKey]:

@@ -12,24 +12,29 @@ import paramiko
 from tailhound.model.redaction import plain
 
 _GREETING_AT_MOST = 8 * 1024
+_AHEAD = 32 * 1024
 
 
 class Leg:
     """What paramiko talks through: a socket, or a channel of the jump host's connection.
 
     What was read of the greeting comes first. `shut` ends every wait on it and never blocks.
+    paramiko reads each packet in two or three small pieces: here that is one read for all that has
+    come. Only one thread reads.
     """
 
     def __init__(self, below: "socket.socket | paramiko.Channel", greeting: bytes = b"") -> None:
         self._below = below
-        self._greeting = greeting
+        self._ahead = greeting
+        self._at = 0
 
     def recv(self, size: int) -> bytes:
         """The next bytes; b"" at the end."""
-        if self._greeting:
-            data, self._greeting = self._greeting[:size], self._greeting[size:]
-            return data
-        return self._below.recv(size)
+        if self._at == len(self._ahead):
+            self._ahead, self._at = self._below.recv(max(size, _AHEAD)), 0
+        data = self._ahead[self._at : self._at + size]
+        self._at += len(data)
+        return data
 
     def send(self, data: bytes) -> int:
         """Send some of the data; how much."""

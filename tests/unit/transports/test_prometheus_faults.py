@@ -1,6 +1,7 @@
 """The Prometheus transport against servers that misbehave: typed reasons, in time, threads free."""
 
 import asyncio
+import base64
 import gzip
 import json
 import time
@@ -299,6 +300,34 @@ def test_credentials_are_sent_and_read_anew_for_each_question(tmp_path: Path) ->
     assert sent[2].startswith("Basic ")
     assert got.reason is Reason.FORBIDDEN
     assert str(secret) in got.detail
+
+
+@pytest.mark.parametrize("token", ["two\nX-Lines: 1", "t\u00f6ken", "null\x00"])
+def test_a_bearer_that_is_no_header_is_not_sent(token: str, tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text(token, encoding="utf-8")
+    with answering(200, json.dumps(one())) as server:
+        got = ask(f"http://127.0.0.1:{server.port}", bearer=Secret(file=str(secret)))
+        assert server.asked == []
+    assert got.reason is Reason.FORBIDDEN
+    assert "prometheus.bearer holds more than one line" in got.detail
+
+
+def test_a_password_of_any_characters_is_sent_as_utf_8(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("p\u00e4ss\u20ac:w", encoding="utf-8")
+    with answering(200, json.dumps(one())) as server:
+        basic = Basic(username="bot", password=Secret(file=str(secret)))
+        assert ask(f"http://127.0.0.1:{server.port}", basic=basic)[0].value == 1
+    kind, sent = server.headers[0]["authorization"].split()
+    assert (kind, base64.b64decode(sent).decode()) == ("Basic", "bot:p\u00e4ss\u20ac:w")
+
+
+def test_a_missing_ca_file_is_told(tmp_path: Path) -> None:
+    with answering(200, json.dumps(one())) as server:
+        got = ask(f"https://127.0.0.1:{server.port}", ca_file=str(tmp_path / "none.pem"))
+    assert got.reason is Reason.UNREACHABLE
+    assert "No such file" in got.detail
 
 
 def test_the_environment_does_not_redirect_questions(monkeypatch: pytest.MonkeyPatch) -> None:

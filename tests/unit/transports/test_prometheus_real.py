@@ -141,8 +141,8 @@ def test_the_connection_is_kept_between_questions(server: RealPrometheus) -> Non
 
     asyncio.run(twice())
     assert transport._client is not None
-    adapter: Any = transport._client._session.get_adapter(server.url)
-    pools = adapter.poolmanager.pools
+    session: Any = transport._client._session
+    pools = session.manager.pools
     (pool,) = [pools[key] for key in pools.keys()]  # noqa: SIM118 - urllib3's own container
     transport.close()
     assert pool.num_connections == 1

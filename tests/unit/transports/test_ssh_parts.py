@@ -3,10 +3,12 @@
 import asyncio
 import base64
 import errno
+import itertools
 import json
 import shlex
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -24,8 +26,8 @@ from tailhound.transports.ssh_command import (
     through_wrapper,
 )
 from tailhound.transports.ssh_inventory import Inventory, Place
-from tailhound.transports.ssh_known_hosts import KnownHosts, host_names, known_key
-from tailhound.transports.ssh_leg import why_bad_greeting, why_unreachable
+from tailhound.transports.ssh_known_hosts import KnownHosts, KnownKey, host_names, known_key
+from tailhound.transports.ssh_leg import Leg, why_bad_greeting, why_unreachable
 from tailhound.transports.ssh_slots import Slots
 
 MARK = "0123456789abcdef"
@@ -171,6 +173,82 @@ def test_a_file_that_is_not_there_knows_no_host() -> None:
     known = KnownHosts.read("/nonexistent/known_hosts")
     assert known.kinds(("a",)) == ()
     assert "/nonexistent/known_hosts" in str(known.why_not(("a",), "ssh-ed25519", b"k"))
+
+
+NAME = st.sampled_from(["a", "b", "c", "[a]:22", "*", "!a", "?", "[a]:*", "|1|x|y"])
+
+
+@given(
+    lines=st.lists(st.tuples(st.lists(NAME, min_size=1, max_size=3), st.booleans()), max_size=6),
+    asked=st.lists(st.sampled_from(["a", "b", "[a]:22", "d"]), min_size=1, max_size=2),
+)
+def test_the_lines_of_a_host_are_found_whatever_else_the_file_holds(
+    lines: list[tuple[list[str], bool]], asked: list[str]
+) -> None:
+    keys = tuple(
+        KnownKey(tuple(names), f"kind-{number}", b"%d" % number, revoked)
+        for number, (names, revoked) in enumerate(lines)
+    )
+    known = KnownHosts(keys, "known_hosts")
+    about = [key for key in keys if any(key.names_host(name) for name in asked)]
+    assert known.kinds(asked) == tuple(key.kind for key in about if not key.revoked)
+    for key in keys:
+        is_trusted = key in about and not key.revoked
+        assert (known.why_not(asked, key.kind, key.blob) is None) is is_trusted
+
+
+def test_a_file_that_changed_is_read_anew_and_one_that_did_not_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "known_hosts"
+    path.write_text(f"a ssh-ed25519 {KEY}\n", encoding="ascii")
+    first = KnownHosts.read(str(path))
+    assert KnownHosts.read(str(path)) is first
+    for text in (f"b ssh-ed25519 {KEY}\n", f"a ssh-rsa {KEY}\n", ""):
+        replaced = tmp_path / "new"
+        replaced.write_text(text, encoding="ascii")
+        replaced.rename(path)
+        assert KnownHosts.read(str(path)).keys == tuple(filter(None, [known_key(text)]))
+    path.unlink()
+    assert KnownHosts.read(str(path)).keys == ()
+
+
+# What comes from a host
+
+
+@given(
+    sent=st.lists(st.binary(min_size=1, max_size=40), max_size=8),
+    sizes=st.lists(st.integers(1, 60), min_size=1, max_size=5),
+)
+def test_bytes_come_in_order_and_complete_in_whatever_pieces_they_are_read(
+    sent: list[bytes], sizes: list[int]
+) -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        leg = Leg(here, b"SSH-2.0-x\r\n")
+        for part in sent:
+            there.sendall(part)
+        there.shutdown(socket.SHUT_WR)
+        found = b""
+        for size in itertools.cycle(sizes):
+            part = leg.recv(size)
+            if not part:
+                break
+            assert len(part) <= size
+            found += part
+    assert found == b"SSH-2.0-x\r\n" + b"".join(sent)
+
+
+def test_nothing_to_read_is_a_timeout_and_a_shut_leg_is_an_end() -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        leg = Leg(here)
+        leg.settimeout(0.01)
+        with pytest.raises(TimeoutError):
+            leg.recv(16)
+        there.sendall(b"late")
+        assert leg.recv(3) == b"lat"
+        leg.shut()
+        assert leg.recv(3) == b"e"
+        assert leg.recv(3) == b""
 
 
 # Greetings
