@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tailhound.flow import Reading
 from tailhound.requests.prometheus import matchers
 from tailhound_collectors.families import MILLISECOND, Timing, histogram
-from tailhound_collectors.reading import WINDOW, side_by_side, usually
+from tailhound_collectors.reading import WINDOW, side_by_side, usually_if_any
 from tailhound_collectors.symptoms import SymptomRow, mean, row_of
 
 
@@ -72,7 +72,7 @@ def edge_symptoms(
 
 
 def _symptom(edge: Edge, usual: Sequence[float]) -> Reading[SymptomRow]:
-    now, before = yield from usually(mean(edge.timings, edge.here, WINDOW), usual)
+    now, before = yield from usually_if_any(mean(edge.timings, edge.here, WINDOW), usual)
     row = SymptomRow(
         symptom="edge", title=f"request at {edge.source}", seconds=now, usual_seconds=before
     )

@@ -8,7 +8,14 @@ from tailhound.model.facts import Series
 from tailhound_collectors.discovery import Found
 from tailhound_collectors.edges import edges_of
 from tailhound_collectors.families import FRONTEND
-from tailhound_collectors.reading import ONSET_WINDOW, WINDOW, history, side_by_side, usually
+from tailhound_collectors.reading import (
+    ONSET_WINDOW,
+    WINDOW,
+    history,
+    side_by_side,
+    usually,
+    usually_if_any,
+)
 
 NOISE_RATIO = 0.01
 """A share that grew by less than one request in a hundred is no symptom: our own default."""
@@ -75,7 +82,7 @@ def aborted(
 
 def _row(share: Share, usual: Sequence[float]) -> Reading[ErrorRow]:
     """Now and usually; the history only where the share grew."""
-    now, before = yield from usually(share.promql(WINDOW), usual)
+    now, before = yield from usually_if_any(share.promql(WINDOW), usual)
     row = ErrorRow(source=share.source, ratio=now, usual_ratio=before)
     if now is None or now - (before or 0.0) < NOISE_RATIO:
         return row

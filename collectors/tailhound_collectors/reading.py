@@ -128,6 +128,19 @@ def usually(
     return pick(replies[0]), middle(pick(reply) for reply in replies[1:])
 
 
+def usually_if_any(
+    promql: str, usual: Sequence[float]
+) -> Reading[tuple[float | None, float | None]]:
+    """As `usually`, for what most sites don't have: the usual moments are asked when there is a
+    value now, so that what is absent costs one question.
+    """
+    now = number((yield from together([Query(promql=promql)]))[0])
+    if now is None:
+        return None, None
+    replies = yield from together(Query(promql=promql, ago=ago) for ago in usual)
+    return now, middle(number(reply) for reply in replies)
+
+
 def history(promql: str, usual: Sequence[float]) -> Reading[tuple[Series | None, Series | None]]:
     """The last 45 minutes of a query, and its samples around the usual moments."""
     if not promql:

@@ -304,3 +304,17 @@ def test_without_a_known_workload_no_edge_is_asked() -> None:
 
     drive(LatencyCollector().collect(PARAMS), answer)
     assert not [shown for shown in asked if "nginx" in shown or "istio" in shown]
+
+
+def test_what_a_site_does_not_have_costs_one_question_each() -> None:
+    asked: list[str] = []
+
+    def answer(request: Any) -> Any:
+        asked.append(request.shown)
+        return EMPTY
+
+    params = LatencyParams(namespace="llm", pods=("a",), workload="chat")
+    facts = drive(LatencyCollector().collect(params), answer)
+    assert len(asked) == 7  # which family; two ingress spellings and the mesh: waits and failures
+    assert not [shown for shown in asked if "ago" in shown]
+    assert facts == Latency()
