@@ -239,7 +239,7 @@ class Admission:
         rewritten = [id for id in touched if id in self._changed and id not in self._created]
         again = [self._records[id] for id in dict.fromkeys((*rewritten, *ended))]
         records.update(self._connection, again, self._now)
-        announce(self._connection, created, self._terms.places)
+        announce(self._connection, created, self._terms)
         show(self._connection, [(r, self._changed.get(r.incident.id, False)) for r in again])
         begun = [(self._records[id], reason) for id, reason in self._begun.items()]
         put(self._connection, begun, self._now, self._terms, self._enqueue)

@@ -3,14 +3,14 @@
 `asked` decides (pure); `put` writes what was decided, in the transaction of whoever asks.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
 from tailhound.durable.engine import Task
-from tailhound.model import Happened, State
+from tailhound.model import Happened, Incident, State
 from tailhound.settings import Incidents
 from tailhound.store.records import Record
 from tailhound.store.tables import investigation, outbox
@@ -26,6 +26,9 @@ _PRIORITIES = {"critical": 1, "page": 1, "error": 5, "warning": 10, "ticket": 10
 
 _INSERT_INVESTIGATION = sa.insert(investigation)
 _INSERT_OUTBOX = sa.insert(outbox)
+_ROWS = sa.select(outbox.c.notifier, outbox.c.place, outbox.c.part).where(
+    outbox.c.incident_id == sa.bindparam("row_id")
+)
 _SHOW = (
     sa.update(outbox)
     .where(outbox.c.incident_id == sa.bindparam("row_id"))
@@ -35,7 +38,7 @@ _SHOW = (
     )
 )
 _SHOW_NOW = _SHOW.values(
-    urgent=sa.true(),
+    urgent=sa.case((outbox.c.part == "", sa.true()), else_=outbox.c.urgent),
     state=sa.case((outbox.c.state.in_(("sent", "broken")), "pending"), else_=outbox.c.state),
 )
 
@@ -49,8 +52,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where one incident is shown: `mention` is a group that its first post notifies, `thread` a
+    message that stands there already and takes the incident into its thread.
+    """
+
+    place: Place
+    mention: str = ""
+    thread: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What holds for a new investigation: the compiled set, its size, the deadlines, the places."""
+    """What holds for a new investigation: the compiled set, its size, the deadlines, the places.
+
+    `places` are all that there are; `destinations` chooses those of one incident (None = all).
+    `parts` names, by notifier, the posts in the thread of an incident that has a verdict.
+    """
 
     incidents: Incidents
     sha: str
@@ -59,6 +77,14 @@ class Terms:
     late_seconds: float
     mode: str = "observe"
     places: tuple[Place, ...] = ()
+    destinations: Callable[[Incident], Sequence[Destination]] | None = None
+    parts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def destined(self, incident: Incident) -> Sequence[Destination]:
+        """Where this incident is shown."""
+        if self.destinations is None:
+            return [Destination(place=place) for place in self.places]
+        return self.destinations(incident)
 
 
 def asked(record: Record, reason: str, now: datetime, terms: Terms) -> Record:
@@ -143,19 +169,51 @@ def show(connection: sa.Connection, changed: Sequence[tuple[Record, bool]]) -> N
             connection.execute(statement, rows)
 
 
-def announce(connection: sa.Connection, records: Sequence[Record], places: Sequence[Place]) -> None:
-    """Ask for the first post of new incidents in every place."""
+def announce(connection: sa.Connection, records: Sequence[Record], terms: Terms) -> None:
+    """Ask for the first post of new incidents in every place that is theirs."""
     rows = [
         {
             "incident_id": record.incident.id,
-            "notifier": place.notifier,
-            "place": place.place,
+            "notifier": to.place.notifier,
+            "place": to.place.place,
             "wanted_revision": record.incident.revision,
             "state": "pending",
             "urgent": True,
+            "mention": to.mention[:80],
+            "thread": to.thread[:40],
         }
         for record in records
-        for place in places
+        for to in terms.destined(record.incident)
+    ]
+    if rows:
+        connection.execute(_INSERT_OUTBOX, rows)
+
+
+def open_parts(
+    connection: sa.Connection,
+    record: Record,
+    parts: Mapping[str, Sequence[str]],
+    *,
+    urgent: bool = False,
+) -> None:
+    """Ask for posts in the threads of an incident, by notifier; those asked for before stay."""
+    if not any(parts.values()):
+        return
+    found = connection.execute(_ROWS, {"row_id": record.incident.id}).all()
+    there = {(row.notifier, row.place, row.part) for row in found}
+    rows = [
+        {
+            "incident_id": record.incident.id,
+            "notifier": row.notifier,
+            "place": row.place,
+            "part": part,
+            "wanted_revision": record.incident.revision,
+            "state": "pending",
+            "urgent": urgent,
+        }
+        for row in found
+        for part in parts.get(row.notifier, ())
+        if not row.part and (row.notifier, row.place, part) not in there
     ]
     if rows:
         connection.execute(_INSERT_OUTBOX, rows)

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tailhound.durable import verdicts
-from tailhound.durable.asking import LATE, task_of
+from tailhound.durable.asking import LATE, open_parts, task_of
 from tailhound.durable.desk import Desk
 from tailhound.durable.keeping import Heard, raw_outputs, typed
 from tailhound.model import Diagnosis, Evidence, Incident, Progress
@@ -93,6 +93,7 @@ class Cases:
             )
             if after is None:
                 return False
+            open_parts(connection, after, self._desk.terms().parts)
             left = {"resolved": resolved, "late": list(late)}
             self._finish(connection, id, n, verdicts.headline(diagnosis), left)
             forget_earlier(connection, id, n)

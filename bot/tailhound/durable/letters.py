@@ -1,5 +1,8 @@
 """Outbox rows: claimed in a commit of their own before anything is sent, settled after.
 
+An incident's own message has the part "". Posts in its thread are rows of their own, which wait
+until that message stands.
+
 A row is `pending`, `sending` (claimed by one boot), `sent`, or `broken` (refused for good). When
 `wanted_revision` grows past `sent_revision` it is pending again, so changes of one incident that
 nobody has sent yet are sent as one.
@@ -30,6 +33,10 @@ class Claim:
     attempt: int
     unsure: bool
     lost: int
+    part: str = ""
+    thread: str = ""
+    mention: str = ""
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +60,33 @@ _HERE = (
     outbox.c.notifier == sa.bindparam("notifier"),
     outbox.c.place == sa.bindparam("place"),
 )
+_OWN = outbox.alias("own")
+_IS_OWN = outbox.c.part == ""
+_CAN_BE_SENT = sa.or_(_IS_OWN, _OWN.c.message != "")
+"""A post in a thread needs the message that the thread hangs on."""
+_WITH_OWN = outbox.outerjoin(
+    _OWN,
+    sa.and_(
+        outbox.c.part != "",
+        _OWN.c.incident_id == outbox.c.incident_id,
+        _OWN.c.notifier == outbox.c.notifier,
+        _OWN.c.place == outbox.c.place,
+        _OWN.c.part == "",
+    ),
+)
+_PRESSING = sa.or_(outbox.c.urgent, sa.and_(_IS_OWN, outbox.c.message == ""))
 _DUE = (
-    sa.select(outbox)
-    .where(*_HERE, outbox.c.state == "pending", outbox.c.not_before <= sa.bindparam("now"))
-    .order_by(sa.case((sa.or_(outbox.c.urgent, outbox.c.message == ""), 0), else_=1), outbox.c.id)
+    sa.select(outbox, _OWN.c.message.label("own_message"))
+    .select_from(_WITH_OWN)
+    .where(
+        *_HERE,
+        outbox.c.state == "pending",
+        outbox.c.not_before <= sa.bindparam("now"),
+        _CAN_BE_SENT,
+    )
+    .order_by(sa.case((_PRESSING, 0), (_IS_OWN, 1), else_=2), outbox.c.id)
     .limit(1)
-    .with_for_update(skip_locked=True)
+    .with_for_update(skip_locked=True, of=outbox)
 )
 _CLAIM = (
     sa.update(outbox)
@@ -87,6 +115,10 @@ def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> 
         attempt=row.attempt + 1,
         unsure=row.unsure,
         lost=row.lost,
+        part=row.part,
+        thread=row.own_message if row.part else row.thread,
+        mention=row.mention,
+        seen=row.seen,
     )
 
 
@@ -103,6 +135,10 @@ def opened(connection: sa.Connection, claimed: Claim) -> Letter:
         attempt=claimed.attempt,
         unsure=claimed.unsure,
         lost_posts=claimed.lost,
+        part=claimed.part,
+        thread=claimed.thread,
+        mention=claimed.mention,
+        seen=claimed.seen,
     )
     return Letter(claimed, delivery, found.revision)
 
@@ -116,7 +152,7 @@ def settle(
 ) -> None:
     """Write what came of a delivery. It changes nothing when the row is no longer ours."""
     if isinstance(result, Posted):
-        _settle(connection, letter.claim, boot, _posted(letter, result))
+        _settle(connection, letter.claim, boot, _posted(letter, result, now))
     elif isinstance(result, Later):
         values = {
             "state": "pending",
@@ -150,12 +186,15 @@ def _settle(
     connection.execute(mine, {"row_id": claimed.id, "owner": boot})
 
 
-def _posted(letter: Letter, result: Posted) -> dict[str, object]:
+def _posted(letter: Letter, result: Posted, now: datetime) -> dict[str, object]:
     newer = outbox.c.wanted_revision > letter.revision
+    is_first = bool(result.message) and not letter.claim.message
     return {
         "state": sa.case((newer, "pending"), else_="sent"),
         "urgent": sa.case((newer, outbox.c.urgent), else_=sa.false()),
         "message": result.message,
+        "seen": result.seen,
+        "posted_at": now.timestamp() if is_first else outbox.c.posted_at,
         "sent_revision": letter.revision,
         "attempt": 0,
         "not_before": 0.0,
@@ -186,9 +225,9 @@ def take_over(connection: sa.Connection, boot: str) -> int:
 def waiting(connection: sa.Connection, place: Place) -> Waiting:
     """What a place has to wait for."""
     count, soonest = connection.execute(
-        sa.select(sa.func.count(), sa.func.min(outbox.c.not_before)).where(
-            *_HERE, outbox.c.state == "pending"
-        ),
+        sa.select(sa.func.count(), sa.func.min(outbox.c.not_before))
+        .select_from(_WITH_OWN)
+        .where(*_HERE, outbox.c.state == "pending", _CAN_BE_SENT),
         {"notifier": place.notifier, "place": place.place},
     ).one()
     return Waiting(int(count), soonest)

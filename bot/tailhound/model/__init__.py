@@ -11,6 +11,7 @@ from tailhound.model.evidence import (
     Reason,
 )
 from tailhound.model.incident import Happened, Incident, Progress, Revised, State
+from tailhound.model.people import Feedback, OnIt, Queued, Rating, Silenced
 from tailhound.model.verdict import (
     Bound,
     Cause,
@@ -40,16 +41,21 @@ __all__ = [
     "Evidence",
     "EvidenceStatus",
     "FactValue",
+    "Feedback",
     "Happened",
     "Incident",
     "Missing",
     "Offer",
+    "OnIt",
     "Outlook",
     "Part",
     "Progress",
+    "Queued",
+    "Rating",
     "Reason",
     "Revised",
     "Seen",
+    "Silenced",
     "Stage",
     "State",
     "Subject",

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import Enum
 
 from tailhound.model.alert import Alert, Subject
+from tailhound.model.people import Feedback, OnIt, Queued, Silenced
 from tailhound.model.verdict import Diagnosis
 
 
@@ -55,7 +56,8 @@ class Incident:
     `id` is short and for people (7F3K). `key` groups alerts (see `diagnosis.group`). `episode`
     counts re-fires inside the reopen window, from 1. `n` counts investigations, from 1.
     `revision` grows with every change of what people see. `causes_checked` is the number of
-    runbooks that run. `unreadable` holds the reason for a body that was stored raw.
+    runbooks that run. `unreadable` holds the reason for a body that was stored raw. `queued` is set
+    while it is DEFERRED. `feedback` holds one word per person.
     """
 
     id: str
@@ -81,6 +83,10 @@ class Incident:
     repeats: int = 0
     mode: str = "observe"
     timeline: tuple[Happened, ...] = ()
+    on_it: OnIt | None = None
+    silences: tuple[Silenced, ...] = ()
+    feedback: tuple[Feedback, ...] = ()
+    queued: Queued | None = None
 
     @property
     def firing(self) -> tuple[Alert, ...]:

@@ -9,6 +9,12 @@ from typing import Protocol
 
 from tailhound.model import Incident
 
+PARTS = ("timeline", "evidence", "charts", "file")
+"""The posts in the thread of an incident that has a verdict, in their order."""
+
+EVENT = "event:"
+"""How the name of a post begins that people must notice: `event:reopened:2`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
@@ -28,14 +34,23 @@ class Delivery:
     attempt: int = 1
     unsure: bool = False
     lost_posts: int = 0
+    part: str = ""
+    thread: str = ""
+    mention: str = ""
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """The message stands in `place` under the id `message`."""
+    """The message stands in `place` under the id `message`; `seen` is a short hash of what it says.
+
+    A part that has nothing to say yet is `Posted` with an empty `message`: it is asked again when
+    the incident changes.
+    """
 
     place: str
     message: str
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,9 +171,52 @@ outbox = sa.Table(
     sa.Column("unsure", sa.Boolean, nullable=False, server_default=_NO),
     sa.Column("lost", sa.Integer, nullable=False, server_default="0"),
     sa.Column("error", sa.Text, nullable=False, server_default=""),
-    sa.UniqueConstraint("incident_id", "notifier", "place", name="th_outbox_place"),
+    sa.Column("part", sa.String(40), nullable=False, server_default=""),
+    sa.Column("thread", sa.String(40), nullable=False, server_default=""),
+    sa.Column("mention", sa.String(80), nullable=False, server_default=""),
+    sa.Column("seen", sa.String(64), nullable=False, server_default=""),
+    sa.Column("posted_at", sa.Float, nullable=False, server_default="0"),
+    sa.UniqueConstraint("incident_id", "notifier", "place", "part", name="th_outbox_place"),
 )
+"""A row per message: `part` "" is the incident's own, others are posts in its thread and wait until
+that one stands. `thread` is set where the own message goes into a thread that was there before."""
 sa.Index("th_outbox_due", outbox.c.notifier, outbox.c.place, outbox.c.state, outbox.c.not_before)
+
+feedback = sa.Table(
+    "th_feedback",
+    METADATA,
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), primary_key=True),
+    sa.Column("person", sa.String(80), primary_key=True),
+    sa.Column("name", sa.String(200), nullable=False),
+    sa.Column("rating", sa.String(40), nullable=False),
+    sa.Column("cause", sa.String(200), nullable=False, server_default=""),
+    sa.Column("note", sa.Text, nullable=False, server_default=""),
+    sa.Column("said_primary", sa.String(200), nullable=False, server_default=""),
+    sa.Column("at", sa.Float, nullable=False),
+)
+"""What a person said the cause was; one row per person, so that a second word replaces the first.
+"""
+
+silence = sa.Table(
+    "th_silence",
+    METADATA,
+    sa.Column("id", sa.String(40), primary_key=True),
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), nullable=False),
+    sa.Column("person", sa.String(80), nullable=False),
+    sa.Column("name", sa.String(200), nullable=False),
+    sa.Column("matchers", sa.Text, nullable=False),
+    sa.Column("comment", sa.Text, nullable=False),
+    sa.Column("alerts", sa.Integer, nullable=False),
+    sa.Column("asked_at", sa.Float, nullable=False),
+    sa.Column("until", sa.Float, nullable=False),
+    sa.Column("state", sa.String(20), nullable=False),
+    sa.Column("remote_id", sa.String(80), nullable=False, server_default=""),
+    sa.Column("error", sa.Text, nullable=False, server_default=""),
+)
+"""Silences that people asked for: `asked`, `setting` (sent, no answer yet), `set`, `refused`,
+`ended`. `id` stands in the silence's comment: after a lost answer it is looked for there."""
+sa.Index("th_silence_incident", silence.c.incident_id)
+sa.Index("th_silence_state", silence.c.state)
 
 click = sa.Table(
     "th_click",

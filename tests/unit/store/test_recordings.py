@@ -1,7 +1,6 @@
 """What an investigation asked, kept for a replay: parts, their limit, and which verdict's it is."""
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from tailhound.store import migrations, recordings, records
+from tailhound.store import recordings, records
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
 from tailhound.store.recordings import Part, forget_earlier, keep_part
@@ -111,19 +110,3 @@ def test_a_verdict_takes_the_place_of_earlier_recordings(database: Database) -> 
 
 def test_nothing_kept_is_nothing_found(database: Database) -> None:
     assert _found(database) == ()
-
-
-def test_a_database_of_the_first_version_gets_the_table_and_keeps_its_rows(
-    database: Database, tmp_path: Path
-) -> None:
-    database.close()
-    with sqlite3.connect(tmp_path / "bot.db") as connection:
-        connection.execute("DROP TABLE th_recording")
-        connection.execute("UPDATE th_version SET version_num = '0001'")
-    again = open_database(f"sqlite:///{tmp_path / 'bot.db'}")
-    with again.reading() as reading:
-        version = reading.exec_driver_sql("SELECT version_num FROM th_version").scalar()
-        assert version == migrations.KNOWN[-1]
-    assert IncidentReader.of(again).get(ID) is not None
-    assert IncidentReader.of(again).recorded(ID) == ()
-    again.close()

@@ -7,17 +7,17 @@ import sqlalchemy as sa
 from tailhound.errors import SettingsError
 
 VERSION_TABLE = "th_version"
-KNOWN = ("0001", "0002")
+KNOWN = ("0001", "0002", "0003")
 """All revisions in their order; the last is what this code works with."""
 
 
-def upgrade(connection: sa.Connection, name: str) -> None:
-    """Bring the tables to the newest version within the caller's transaction.
+def upgrade(connection: sa.Connection, name: str, to: str = KNOWN[-1]) -> None:
+    """Bring the tables to a version, the newest, within the caller's transaction.
 
     SettingsError when they were made by a newer tailhound: they are left alone.
     """
     found = _version(connection)
-    if found == KNOWN[-1]:
+    if found == to:
         return
     if found is not None and found not in KNOWN:
         raise SettingsError(
@@ -31,7 +31,7 @@ def upgrade(connection: sa.Connection, name: str) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, to)
 
 
 def _version(connection: sa.Connection) -> str | None:

@@ -1,0 +1,70 @@
+"""What people do to an incident: who is on it, what is silenced, what the cause really was."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnIt:
+    """Somebody looks after the incident. `by` is a plain name, never a mention."""
+
+    by: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silenced:
+    """A silence in Alertmanager. `id` is Alertmanager's; `alerts` fired when it was set.
+
+    `ended_at` is set once somebody ended it, or it ran out.
+    """
+
+    id: str
+    by: str
+    until: datetime
+    alerts: int
+    ended_at: datetime | None = None
+
+    def holds(self, now: datetime) -> bool:
+        """Whether it still mutes something."""
+        return self.ended_at is None and now < self.until
+
+
+class Rating(Enum):
+    """What a person says of a diagnosis."""
+
+    RIGHT = "right"
+    PARTLY = "right, but not the whole story"
+    WRONG = "wrong"
+    UNSURE = "can't tell"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """One person's word on what it really was. `cause` is a runbook's id, "" = not in the list.
+
+    A person's later word replaces the earlier one. `said_primary` is the primary cause that was
+    shown when it was given, "" = none was confirmed.
+    """
+
+    rating: Rating
+    cause: str
+    note: str
+    by: str
+    at: datetime
+    said_primary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """Its place among the incidents that wait in a storm, 1 = next.
+
+    `alerts` came within `seconds` and made `incidents` incidents; `starts_by` is an estimate.
+    """
+
+    place: int
+    incidents: int
+    alerts: int
+    seconds: int
+    starts_by: datetime

@@ -1,0 +1,162 @@
+"""Posts in the thread of an incident: they wait for its message, and stand once."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from tailhound.durable.asking import noted, open_parts, show
+from tailhound.durable.boot import Boot
+from tailhound.durable.outbox import Outbox
+from tailhound.notifiers import Delivery, Later, Posted, Refusal
+from tailhound.store import records
+from tailhound.store.tables import outbox as table
+from tests.unit.durable import kit
+from tests.unit.durable.kit import CHANNEL, Desk, alert
+
+PARTS = {"chat": ("timeline", "evidence")}
+
+
+@dataclass
+class Threads:
+    """A chat service with threads. `says` is what a part shows; "" = nothing yet."""
+
+    name: str = "chat"
+    says: dict[str, str] = field(default_factory=lambda: {"timeline": "one", "evidence": ""})
+    own: list[Delivery] = field(default_factory=list)
+    calls: list[Delivery] = field(default_factory=list)
+    refuses_own: bool = False
+
+    async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
+        if not delivery.part:
+            if self.refuses_own:
+                return Refusal("the channel is archived: choose another one")
+            self.own.append(delivery)
+            return Posted(delivery.place, "root")
+        text = self.says[delivery.part]
+        if text == delivery.seen:
+            return Posted(delivery.place, delivery.message, text)
+        self.calls.append(delivery)
+        return Posted(delivery.place, delivery.message or f"{delivery.part}-1", text)
+
+
+@dataclass
+class Scene:
+    """Intake and a sender, and one incident that has its verdict."""
+
+    desk: Desk
+    chat: Threads
+    sender: Outbox
+    id: str = ""
+
+    def verdict(self) -> None:
+        """Ask for the posts in the thread, as a verdict does."""
+        with self.desk.database.writing() as connection:
+            record = records.read(connection, self.id)
+            assert record is not None
+            open_parts(connection, record, PARTS)
+        self.sender.wake()
+
+    def change(self) -> None:
+        """Change what people see."""
+        now = self.desk.clock.now
+        with self.desk.database.writing() as connection:
+            after = records.change(connection, self.id, lambda r: noted(r, now, "a change"), now)
+            assert after is not None
+            show(connection, [(after, True)])
+        self.sender.wake()
+
+    def states(self) -> dict[str, str]:
+        """The state of each row by its part."""
+        with self.desk.database.reading() as connection:
+            rows = connection.execute(sa.select(table.c.part, table.c.state)).all()
+        return {str(row.part): str(row.state) for row in rows}
+
+    async def settled(self) -> None:
+        """Wait until nothing is left to send."""
+        await kit.until(lambda: set(self.states().values()) <= {"sent", "broken"})
+
+
+@asynccontextmanager
+async def scene(folder: Path, *, refuses_own: bool = False) -> AsyncIterator[Scene]:
+    async with kit.intake_alone(folder) as desk:
+        chat = Threads(refuses_own=refuses_own)
+        sender = Outbox(desk.database, {"chat": chat}, [CHANNEL], Boot())
+        await sender.start()
+        try:
+            at = Scene(desk, chat, sender)
+            (at.id,) = (await desk.accept(alert())).incidents
+            at.verdict()
+            yield at
+        finally:
+            await sender.stop()
+
+
+def test_posts_in_a_thread_hang_on_the_message_of_the_incident(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.settled()
+            assert [d.part for d in at.chat.calls] == ["timeline"]
+            assert at.chat.calls[0].thread == "root"
+            assert at.chat.own[0].thread == ""
+
+    kit.run(run())
+
+
+def test_they_are_not_tried_while_the_message_itself_is_refused(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path, refuses_own=True) as at:
+            await kit.until(lambda: at.states()[""] == "broken")
+            at.sender.wake()
+            assert at.states() == {"": "broken", "timeline": "pending", "evidence": "pending"}
+            assert at.chat.calls == []
+            assert (await at.sender.troubles())[0].incidents == 1
+
+    kit.run(run())
+
+
+def test_one_that_has_nothing_to_say_yet_is_asked_again_when_the_incident_changes(
+    tmp_path: Path,
+) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.settled()
+            at.chat.says["evidence"] = "24 claims"
+            at.change()
+            await at.settled()
+            assert [d.part for d in at.chat.calls] == ["timeline", "evidence"]
+            assert at.chat.calls[1].message == ""
+
+    kit.run(run())
+
+
+def test_one_whose_words_have_changed_is_edited_and_others_are_left_alone(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.settled()
+            at.change()
+            await at.settled()
+            assert len(at.chat.calls) == 1
+            at.chat.says["timeline"] = "one, two"
+            at.change()
+            await at.settled()
+            assert [(d.part, d.message) for d in at.chat.calls] == [
+                ("timeline", ""),
+                ("timeline", "timeline-1"),
+            ]
+
+    kit.run(run())
+
+
+def test_a_second_verdict_asks_for_no_second_posts(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.settled()
+            at.verdict()
+            await at.settled()
+            assert len(at.states()) == 3
+            assert len(at.chat.calls) == 1
+
+    kit.run(run())
