@@ -5,6 +5,7 @@ import asyncio
 import gc
 
 from tailhound.app.serving import Server
+from tailhound.cli import growing
 from tailhound.settings import load
 
 GENERATIONS = (20_000, 20, 20)
@@ -14,9 +15,9 @@ The defaults spend over a tenth of the time of an incident on it."""
 
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C."""
-    server = Server(load(args.config))
-    gc.collect()
-    gc.freeze()
+    with growing():
+        server = Server(load(args.config))
+        gc.freeze()
     gc.set_threshold(*GENERATIONS)
     asyncio.run(server.run())
     return 0

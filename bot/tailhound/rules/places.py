@@ -234,18 +234,21 @@ class _Reader:
         return self._mapping(event, depth)
 
     def _check(self, event: Any, depth: int) -> None:
+        """Places are made where one is told: a file has thousands of values."""
         self._count += 1
-        place = self._place(event)
         if isinstance(event, yaml.AliasEvent):
-            raise _wrong(place, "an alias (`*name`) is not allowed; write the value out")
-        if event.anchor:
-            raise _wrong(place, "an anchor (`&name`) is not allowed; write the value out")
-        if event.tag not in (None, "!"):
-            raise _wrong(place, f"a tag (`{_tag(event.tag)}`) is not allowed; write a plain value")
-        if depth > MAX_DEPTH:
-            raise _wrong(place, f"is nested more than {MAX_DEPTH} levels deep")
-        if self._count > MAX_NODES:
-            raise _wrong(place, f"the file holds more than {MAX_NODES:,} values")
+            wrong = "an alias (`*name`) is not allowed; write the value out"
+        elif event.anchor:
+            wrong = "an anchor (`&name`) is not allowed; write the value out"
+        elif event.tag not in (None, "!"):
+            wrong = f"a tag (`{_tag(event.tag)}`) is not allowed; write a plain value"
+        elif depth > MAX_DEPTH:
+            wrong = f"is nested more than {MAX_DEPTH} levels deep"
+        elif self._count > MAX_NODES:
+            wrong = f"the file holds more than {MAX_NODES:,} values"
+        else:
+            return
+        raise _wrong(self._place(event), wrong)
 
     def _scalar(self, event: Any) -> Scalar:
         place = self._place(event)
