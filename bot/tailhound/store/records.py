@@ -10,9 +10,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tailhound.model import Diagnosis, Incident, State
+from tailhound.model import Diagnosis, Incident, Outlook, State, Verdict
 from tailhound.store import codec
-from tailhound.store.tables import counter, incident
+from tailhound.store.tables import confirmed, counter, incident
 
 CHUNK = 400
 """Values of one IN list."""
@@ -46,6 +46,8 @@ _RAISE = (
     .returning(counter.c.value)
 )
 _INSERT = sa.insert(incident)
+_FORGET = sa.delete(confirmed).where(confirmed.c.incident_id == sa.bindparam("row_id"))
+_CONFIRM = sa.insert(confirmed)
 _REPEATS = (
     sa.update(incident)
     .where(incident.c.id == sa.bindparam("row_id"))
@@ -216,6 +218,12 @@ def write_diagnosis(connection: sa.Connection, id: str, diagnosis: Diagnosis) ->
             evidence=codec.evidence_to_json(diagnosis.evidence),
         )
     )
+    connection.execute(_FORGET, {"row_id": id})
+    found = [cause.runbook for cause in diagnosis.causes if cause.verdict is Verdict.CONFIRMED]
+    named = found[:2] if diagnosis.outlook is Outlook.TWO_FIT else [diagnosis.primary]
+    rows = [{"incident_id": id, "runbook": one, "named": one in named} for one in found]
+    if rows:
+        connection.execute(_CONFIRM, rows)
 
 
 def add_repeats(connection: sa.Connection, counts: dict[str, int]) -> None:

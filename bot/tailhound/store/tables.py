@@ -182,6 +182,17 @@ outbox = sa.Table(
 that one stands. `thread` is set where the own message goes into a thread that was there before."""
 sa.Index("th_outbox_due", outbox.c.notifier, outbox.c.place, outbox.c.state, outbox.c.not_before)
 
+confirmed = sa.Table(
+    "th_confirmed",
+    METADATA,
+    sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), primary_key=True),
+    sa.Column("runbook", sa.String(200), primary_key=True),
+    sa.Column("named", sa.Boolean, nullable=False),
+)
+"""The causes that an incident's diagnosis confirms; `named` are those of its headline. What lists
+and counts look at, without opening a diagnosis."""
+sa.Index("th_confirmed_runbook", confirmed.c.runbook)
+
 feedback = sa.Table(
     "th_feedback",
     METADATA,
