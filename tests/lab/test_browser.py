@@ -11,8 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
 from tailhound.model import State
+from tests.samples.incidents import CONFIRMED, INVESTIGATING, LISTED, hostile
+from tests.samples.story import NOW
 from tests.unit.web.running import Running, running
-from tests.unit.web.samples import EVERYTHING, FOUND, INVESTIGATING, NOW, Shelf, hostile, parts
+from tests.unit.web.shelf import Shelf, parts
 
 ARTIFACTS = Path(__file__).parents[2] / ".artifacts"
 PHONE = {"width": 360, "height": 780}
@@ -20,7 +22,7 @@ NARROW = {"width": 320, "height": 640}
 DESKTOP = {"width": 1280, "height": 900}
 PATHS = (
     "incidents?state=all",
-    *(f"incidents/{incident.id}" for incident in EVERYTHING),
+    *(f"incidents/{incident.id}" for incident in LISTED),
     "incidents/BAD1",
     "runbooks",
     "health",
@@ -88,7 +90,7 @@ def browser(needs: Callable[..., None]) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with running(parts(Shelf((*EVERYTHING, hostile())))) as started:
+    with running(parts(Shelf((*LISTED, hostile())))) as started:
         yield started
 
 
@@ -146,7 +148,7 @@ def test_every_page_fits_reads_well_and_asks_nobody_else(
 
 
 def test_the_verdict_comes_in_while_someone_reads(browser: Browser) -> None:
-    shelf = Shelf((replace(FOUND, state=State.INVESTIGATING),))
+    shelf = Shelf((replace(CONFIRMED, state=State.INVESTIGATING),))
     with running(parts(shelf)) as server, tab(browser, server, viewport=PHONE) as opened:
         opened.go("incidents/8R5W")
         opened.live()
@@ -157,9 +159,9 @@ def test_the_verdict_comes_in_while_someone_reads(browser: Browser) -> None:
         before = page.evaluate("document.getElementById('node-drain').getBoundingClientRect().top")
         assert page.evaluate("window.scrollY") > 0
 
-        assert FOUND.diagnosis is not None
-        later = replace(FOUND.diagnosis, causes=FOUND.diagnosis.causes[:-1], stages=())
-        shelf.incidents = (replace(FOUND, diagnosis=later),)
+        assert CONFIRMED.diagnosis is not None
+        later = replace(CONFIRMED.diagnosis, causes=CONFIRMED.diagnosis.causes[:-1], stages=())
+        shelf.incidents = (replace(CONFIRMED, diagnosis=later),)
         shelf.at = 42
         expect(page.locator("#word")).to_have_text("Cause found", timeout=10_000)
         after = page.evaluate("document.getElementById('node-drain').getBoundingClientRect().top")
@@ -177,10 +179,10 @@ def test_a_page_that_gains_sections_gains_them_live(browser: Browser) -> None:
     with running(parts(shelf)) as server, tab(browser, server) as opened:
         opened.go("incidents/7F3K")
         opened.live()
-        shelf.incidents = (replace(FOUND, id="7F3K"),)
+        shelf.incidents = (replace(CONFIRMED, id="7F3K"),)
         shelf.at = 42
         opened.page.wait_for_selector("#causes")
-        shelf.incidents = (replace(FOUND, id="7F3K", state=State.RESOLVED, resolved_at=NOW),)
+        shelf.incidents = (replace(CONFIRMED, id="7F3K", state=State.RESOLVED, resolved_at=NOW),)
         shelf.at = 43
         expect(opened.page.locator("#word")).to_contain_text("Resolved", timeout=10_000)
         opened.live()
@@ -188,11 +190,11 @@ def test_a_page_that_gains_sections_gains_them_live(browser: Browser) -> None:
 
 
 def test_the_list_gains_a_row_live(browser: Browser) -> None:
-    shelf = Shelf((FOUND,))
+    shelf = Shelf((CONFIRMED,))
     with running(parts(shelf)) as server, tab(browser, server) as opened:
         opened.go("incidents")
         opened.live()
-        shelf.incidents = (FOUND, INVESTIGATING)
+        shelf.incidents = (CONFIRMED, INVESTIGATING)
         shelf.at = 42
         opened.page.wait_for_selector("#i-7F3K")
         assert opened.page.locator("#open").text_content() == "2 open"

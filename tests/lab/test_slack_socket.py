@@ -12,8 +12,9 @@ from tailhound.slack.blocks import message
 from tailhound.slack.calls import client
 from tailhound.slack.listeners import NOT_RECORDED, SlackListeners
 from tailhound.slack.socket import SlackSocket
+from tests.samples.incidents import CONFIRMED
+from tests.samples.story import NOW
 from tests.standins.slack import SlackStandin
-from tests.unit.slack.incidents import CONFIRMED, NOW
 
 pytestmark = pytest.mark.lab
 

@@ -17,7 +17,7 @@ from tailhound.sources.alertmanager import read_group
 from tests.lab.alertmanager import Alertmanager
 from tests.lab.process import wait_until
 from tests.unit.web.running import running
-from tests.unit.web.samples import Intake, parts
+from tests.unit.web.shelf import Intake, parts
 
 DOCS = Path(__file__).parents[2] / "docs" / "operators" / "webhook.md"
 HOSTILE = "<!channel> \"}' `id` $(reboot) {{ 7*7 }} \u202e <script>"

@@ -6,7 +6,8 @@ from dataclasses import replace
 from tailhound.model import Incident
 from tailhound.notifiers import Delivery, Posted
 from tailhound.notifiers.console import ConsoleNotifier, line
-from tests.unit.slack import incidents as made
+from tests.samples import incidents as made
+from tests.samples.story import ALERTS
 
 
 def told(*incidents: Incident) -> list[str]:
@@ -22,9 +23,9 @@ def told(*incidents: Incident) -> list[str]:
 def test_each_change_of_state_is_one_line() -> None:
     assert told(made.FIRST, made.COLLECTING, made.CONFIRMED, made.RESOLVED) == [
         "8R5W  investigating  llm/chat-json  InferenceInterTokenLatencyHigh, since 03:00 UTC",
-        "8R5W  cause found  llm/chat-json  The CPU limit stops the engine, high confidence, "
+        "8R5W  cause found  llm/chat-json  the CPU limit stops the engine, high confidence, "
         "inter-token p50 80 ms, usually 8 ms",
-        "8R5W  resolved  llm/chat-json  after 38 min: The CPU limit stops the engine, "
+        "8R5W  resolved  llm/chat-json  after 38 min: the CPU limit stops the engine, "
         "high confidence",
     ]
 
@@ -46,14 +47,14 @@ def test_every_state_has_its_word() -> None:
 
 
 def test_a_backend_that_is_blind_and_a_failure_say_why() -> None:
-    assert line(made.BLIND).endswith("prometheus does not answer")
+    assert line(made.BLIND).endswith("Prometheus does not answer")
     assert line(made.FAILED).endswith("the database was full for 10 min; the alert stands")
     assert line(made.JOINED).endswith("goes on as incident 7F3K")
     assert line(made.RESOLVED_EARLY).endswith("after 3 min: before a verdict")
 
 
 def test_a_hostile_name_stays_on_its_line() -> None:
-    alert = replace(made.ALERT, name="x\n\x1b[2J8R5W  resolved" + "y" * 5_000)
+    alert = replace(ALERTS[0], name="x\n\x1b[2J8R5W  resolved" + "y" * 5_000)
     (shown,) = told(replace(made.FIRST, alerts=(alert,)))
     assert shown.isprintable()
     assert len(shown) == 200

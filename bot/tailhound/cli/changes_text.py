@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tailhound.cli.text import needs, safe, seen
+from tailhound.cli.text import safe
 from tailhound.diagnosis.changes import CauseChange, Changes, ClaimChange
-from tailhound.model import Check, Diagnosis, Incident
+from tailhound.model import Check, Diagnosis, Incident, claims
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import clock, cut
 from tailhound.truth import Truth
@@ -88,8 +88,9 @@ def _cause(cause: CauseChange) -> list[str]:
 def _claim(change: ClaimChange) -> str:
     """`    Loses real time   1.4   yes -> no   needed over 0.05, now needs over 2`."""
     truths = f"{_mark(change.old)} -> {_mark(change.new)}"
-    values = list(dict.fromkeys(seen(check) for check in (change.old, change.new) if check))
-    old, new = (needs(check.needs).strip() if check else "" for check in (change.old, change.new))
+    both = [check for check in (change.old, change.new) if check]
+    values = dict.fromkeys(safe(claims.told(check, with_needs=False), 80) for check in both)
+    old, new = (claims.needs(check) if check else "" for check in (change.old, change.new))
     bounds = new
     if change.old and change.new and old != new:
         bounds = f"{old.replace('needs', 'needed', 1) or 'needed nothing'}, now {new or 'nothing'}"

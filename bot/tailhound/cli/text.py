@@ -3,12 +3,10 @@
 Words and order as in Slack; a colour that a terminal adds only repeats a word.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
 from tailhound.model import (
-    ANSWERED,
-    Bound,
     Cause,
     Check,
     Diagnosis,
@@ -18,9 +16,12 @@ from tailhound.model import (
     Outlook,
     Part,
     Verdict,
+    claims,
+    telling,
 )
+from tailhound.model.names import backend_name, small
 from tailhound.model.redaction import plain, redacted
-from tailhound.model.wording import clock, cut, duration, fact, number, with_usual
+from tailhound.model.wording import clock, cut, duration, number, with_usual
 from tailhound.truth import Truth
 
 WIDTH = 80
@@ -66,26 +67,11 @@ def _first(incident: Incident, now: datetime) -> str:
 def _headline(diagnosis: Diagnosis) -> str:
     head = _HEADS[diagnosis.outlook]
     if diagnosis.outlook is Outlook.BLIND:
-        return f"{head}  {safe(diagnosis.blind)} does not answer"
+        return f"{head}  {safe(backend_name(diagnosis.blind))} does not answer"
     if diagnosis.primary is None:
-        counts = _counts(diagnosis)
-        return f"{head}  {counts}"
-    confidence = diagnosis.confidence.value if diagnosis.confidence else "low"
+        return f"{head}  {telling.counts(diagnosis)}"
     left = f"{head}  {diagnosis.cause(diagnosis.primary).title}"
-    return f"{left:<{WIDTH - 20}}  {confidence} confidence"
-
-
-def _counts(diagnosis: Diagnosis) -> str:
-    tally = {verdict: 0 for verdict in Verdict}
-    for cause in diagnosis.causes:
-        tally[cause.verdict] += 1
-    total = len(diagnosis.causes)
-    noun = "cause" if total == 1 else "causes"
-    return (
-        f"{total} {noun} checked: "
-        f"{tally[Verdict.REFUTED]} ruled out, "
-        f"{tally[Verdict.NOT_APPLICABLE]} not applicable, {tally[Verdict.UNKNOWN]} unknown"
-    )
+    return f"{left:<{WIDTH - 20}}  {telling.sure(diagnosis.confidence)}".rstrip()
 
 
 def _symptom(diagnosis: Diagnosis) -> list[str]:
@@ -94,9 +80,8 @@ def _symptom(diagnosis: Diagnosis) -> list[str]:
         return ["  symptom   none measured: no latency of it left its usual band"]
     said = with_usual(seen.value, seen.usual, seen.unit, at_least=seen.at_least)
     slo = f", SLO {number(seen.slo, seen.unit)}" if seen.slo is not None else ""
-    grew = ", ".join(part for part in (diagnosis.scope, diagnosis.shape) if part)
-    load = f", load {diagnosis.load}" if diagnosis.load else ""
-    return [f"  symptom   {seen.name} {said}{slo}{', ' + grew if grew else ''}{load}"]
+    grew = "".join(f", {part}" for part in (diagnosis.scope, telling.shape(diagnosis)) if part)
+    return [f"  symptom   {seen.name} {said}{slo}{grew}"]
 
 
 def _stages(diagnosis: Diagnosis) -> list[str]:
@@ -110,10 +95,9 @@ def _stages(diagnosis: Diagnosis) -> list[str]:
 
 def _chain(diagnosis: Diagnosis) -> list[str]:
     lines = []
-    for name in diagnosis.chain:
-        cause = diagnosis.cause(name)
+    for cause in telling.chain(diagnosis):
         since = clock(cause.onset).removesuffix(" UTC") if cause.onset else "when?"
-        lines.append(f"{since} {name}: {' '.join(cause.says.split()) or cause.because}")
+        lines.append(f"{since} {cause.runbook}: {telling.link(cause)}")
     if lines and diagnosis.symptom:
         onset = diagnosis.symptom.onset
         lines.append(f"{clock(onset).removesuffix(' UTC') if onset else 'when?'} symptom")
@@ -121,45 +105,23 @@ def _chain(diagnosis: Diagnosis) -> list[str]:
 
 
 def _claims(cause: Cause) -> list[str]:
-    shown = [
-        check
-        for check in cause.checks
-        if check.part in (Part.CONFIRM, Part.OPTIONAL)
-        or (check.part is Part.REFUTE and check.truth is not Truth.FALSE)
-    ]
-    refuting = [check for check in cause.checks if check.part is Part.REFUTE]
-    known = sum(check.truth is not Truth.UNKNOWN for check in refuting)
-    lines = [f"  {cause.runbook}", *(_claim(check) for check in shown)]
-    if refuting and all(check.truth is not Truth.TRUE for check in refuting):
-        lines.append(f"    nothing speaks against it ({known} of {len(refuting)} checked)")
-    return lines
+    against = claims.against(cause.checks)
+    open_ = [c for c in cause.checks if c.part is Part.REFUTE and c.truth is Truth.UNKNOWN]
+    shown = [check for check in cause.checks if check.part in claims.FOR]
+    lines = [f"  {cause.runbook}", *map(_claim, [*shown, *against.holding, *open_])]
+    said = small(against.sentence().rstrip("."))
+    return [*lines, f"    {said}"] if said else lines
 
 
 def _claim(check: Check) -> str:
-    return (
-        f"    {_MARKS[check.truth]:<4} {check.claim:<48} {seen(check)}{needs(check.needs)}".rstrip()
+    """`yes  KV cache is full while requests wait  99 %   needs 95 %, 41`."""
+    told = ", ".join(
+        f"{value.text if value.figure else safe(value.text)}"
+        f"{f' on {safe(value.of)}' if value.of else ''}"
+        f"{f'   {value.needs}' if value.needs else ''}"
+        for value in claims.values(check)
     )
-
-
-def seen(check: Check) -> str:
-    """The values that a check looked at, in words; "not measured" for what is missing."""
-    if check.missing and not check.seen:
-        return "not measured"
-    told = [fact(item.value, item.unit) for item in check.seen]
-    return ", ".join(dict.fromkeys(told)) or "not measured"
-
-
-def needs(bounds: Sequence[Bound]) -> str:
-    """`   needs over 25 %`, or nothing; alternatives are joined by "or"."""
-    words = {">": "over", ">=": "at least", "<": "under", "<=": "at most", "==": "", "!=": "not"}
-    groups: dict[int, list[str]] = {}
-    for bound in bounds:
-        text = f"{words.get(bound.comparison, '')} {number(bound.value, bound.unit)}".strip()
-        groups.setdefault(bound.alternative, []).append(text)
-    always = groups.pop(0, [])
-    either = " or ".join(dict.fromkeys(" and ".join(dict.fromkeys(one)) for one in groups.values()))
-    told = [*dict.fromkeys(always), *([either] if either else [])]
-    return f"   needs {' and '.join(told)}" if told else ""
+    return f"    {_MARKS[check.truth]:<4} {check.claim:<48} {told}"
 
 
 def _offers(cause: Cause) -> list[str]:
@@ -212,11 +174,10 @@ def _failed(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _last(diagnosis: Diagnosis) -> str:
-    asked = [question for item in diagnosis.evidence for question in item.asked]
-    answered = sum(question.status in ANSWERED for question in asked)
+    asked = telling.answered(diagnosis) or "nothing was asked"
     at = ", at the deadline" if diagnosis.at_deadline else ""
     took = duration(diagnosis.took_seconds)
-    return f"{answered} of {len(asked)} questions answered, {took}{at}     all of it: --format json"
+    return f"{asked}, {took}{at}     all of it: --format json"
 
 
 def markdown(incident: Incident, now: datetime) -> str:
@@ -230,12 +191,14 @@ def markdown(incident: Incident, now: datetime) -> str:
         parts.append(f"## {cause.runbook}: {cause.verdict.value}\n\n{_md(cause.because)}")
         if cause.checks:
             parts.append("| claim | says | seen | condition |\n| --- | --- | --- | --- |")
-            parts[-1] += "".join(
-                f"\n| {_md(c.claim)} | {c.truth.value} | {_md(seen(c))} | `{_cell(c.condition)}` |"
-                for c in cause.checks
-            )
+            parts[-1] += "".join(map(_row, cause.checks))
     parts.append("## Questions\n\n" + _questions(diagnosis))
     return "\n\n".join(parts) + "\n"
+
+
+def _row(check: Check) -> str:
+    cells = (_md(check.claim), check.truth.value, _md(claims.told(check)))
+    return f"\n| {' | '.join(cells)} | `{_cell(check.condition)}` |"
 
 
 def _lines(diagnosis: Diagnosis) -> list[str]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from tailhound.model import Incident, Outlook, State
+from tailhound.model import Incident, Outlook, State, telling
+from tailhound.model.names import backend_name
 from tailhound.model.redaction import redacted
 from tailhound.model.wording import clock, duration, number
 from tailhound.notifiers import Delivery, Posted
@@ -79,11 +80,12 @@ def _headline(incident: Incident) -> str:
     if diagnosis is None:
         return incident.name
     if diagnosis.outlook is Outlook.BLIND:
-        return f"{diagnosis.blind or 'a backend'} does not answer"
-    if diagnosis.primary is None:
-        return f"{incident.name}, {len(diagnosis.causes)} causes checked"
-    sure = f", {diagnosis.confidence.value} confidence" if diagnosis.confidence else ""
-    return f"{diagnosis.cause(diagnosis.primary).title}{sure}"
+        return f"{backend_name(diagnosis.blind) or 'a backend'} does not answer"
+    causes = telling.headline_causes(diagnosis)
+    if not causes:
+        return f"{incident.name}, {telling.counts(diagnosis)}"
+    sure = telling.sure(diagnosis.confidence)
+    return ", ".join([*(telling.title(cause) for cause in causes), *([sure] if sure else [])])
 
 
 def _symptom(incident: Incident) -> list[str]:

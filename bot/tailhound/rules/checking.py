@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from tailhound.errors import Finding, RunbookErrors
-from tailhound.model import Check, Part
-from tailhound.rules import places, words
+from tailhound.model import Check, Part, claims
+from tailhound.rules import places
 from tailhound.rules.compiling import Collectors
 from tailhound.rules.lint import lint
 from tailhound.rules.loading import Sources, compile_files
@@ -188,7 +188,7 @@ def _telling(result: Result, *, all_checks: bool) -> list[Check]:
 
 def _check_row(check: Check) -> str:
     claim = check.claim if len(check.claim) <= 39 else check.claim[:38] + "…"
-    seen = words.values(check)
+    seen = claims.sentence(check)
     told = f"missing {', '.join(check.missing)}" if check.missing else seen
     return f"{'':8}{_MARKS[check.truth]}{claim:<39} {told}".rstrip()
 

@@ -14,8 +14,8 @@ an unknown one leaves only refuted or unknown.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tailhound.model import Check, Confidence, Part, Verdict
-from tailhound.rules import words
+from tailhound.model import Check, Confidence, Part, Verdict, claims
+from tailhound.model.names import listed
 from tailhound.rules.expression import Facts
 from tailhound.rules.runbook import Claim, Runbook
 from tailhound.truth import Truth, all_of, any_of
@@ -110,7 +110,7 @@ def _first(checks: Iterable[Check], truth: Truth) -> Check:
 
 def _told(check: Check, what: str = "") -> str:
     """`Hardly ever stopped: 0.4 % (refuted under 5 %).`"""
-    seen = words.values(check)
+    seen = claims.sentence(check)
     claim = f"{check.claim}: {what}" if what else check.claim
     separator = ", " if what else ": "
     return f"{claim}{separator}{seen}." if seen else f"{claim}."
@@ -128,7 +128,7 @@ def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Seque
     unknown = [check for check in (*applies, *confirm, *refute) if check.truth is Truth.UNKNOWN]
     if unknown:
         names = tuple(dict.fromkeys(name for check in unknown for name in check.missing))
-        return f"Evidence is missing: {words.listed(names)}."
+        return f"Evidence is missing: {listed(names)}."
     failed = _first(confirm, Truth.FALSE)
     return f"Decides neither way: nothing refutes it, but this does not hold: {_told(failed)}"
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tailhound.model import Offer, Part, Verdict
-from tailhound.rules import words
+from tailhound.model import Offer, Part, Verdict, claims
 from tailhound.rules.expression import Facts
 from tailhound.rules.judge import Judged, answered
 from tailhound.rules.runbook import Mitigation, Runbook
@@ -73,6 +72,6 @@ def _guarded(mitigation: Mitigation, known: Known) -> str:
         check = answered(guard, Part.CONFIRM, known.facts, known.thresholds)
         if check.truth is not Truth.TRUE:
             word = "is unknown" if check.truth is Truth.UNKNOWN else "does not hold"
-            seen = words.values(check)
+            seen = claims.sentence(check)
             return f"“{check.claim}” {word}" + (f": {seen}" if seen else "")
     return ""

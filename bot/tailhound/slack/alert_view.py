@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tailhound.model import Incident, Progress
+from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import clock, day_clock, duration
-from tailhound.slack.claims import name
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink, ago
 from tailhound.slack.look import look_of
@@ -86,7 +86,7 @@ class AlertView:
     def ruled_out_so_far(self) -> Mrkdwn:
         """Names of causes that are out already."""
         done = self.incident.progress.ruled_out if self.incident.progress else ()
-        shown = [self.ink.value(name(runbook)) for runbook in done[: min(4, self.ink.lines)]]
+        shown = [self.ink.value(cause_name(runbook)) for runbook in done[: min(4, self.ink.lines)]]
         left = len(done) - len(shown)
         return Mrkdwn(", ".join([*shown, f"+ {left} more"] if left else shown))
 
@@ -180,8 +180,3 @@ class AlertView:
         """The clock at which the episode before this one was resolved; "" when there was none."""
         before = self.incident.previous_resolved_at
         return day_clock(before, self.now) if before else ""
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 cause`, `2 causes`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -5,6 +5,7 @@ The slots never move; one that has nothing to say is left out. Row L holds only 
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +28,8 @@ Block = Mapping[str, Any]
 
 _CHECKABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN, Look.BLIND, Look.FAILED})
 _EXPANDED = frozenset({"S", "W", "E"})
+_DATE = re.compile(r"<!date\^\d+\^\{ago\}\|[^>]*>")
+_ENTITY = re.compile("&(?:amp|lt|gt);")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,9 @@ def _tells_at_once(text: str, view: View) -> bool:
 
 
 def _lines(text: str) -> int:
-    """How many lines a text takes on a phone."""
-    return sum(max(1, -(-len(line) // PHONE_WIDTH)) for line in text.splitlines())
+    """How many lines a text takes on a phone, as it is drawn there."""
+    drawn = _ENTITY.sub("&", _DATE.sub("44 min ago", text))
+    return sum(max(1, -(-len(line) // PHONE_WIDTH)) for line in drawn.splitlines())
 
 
 def _shorter(slot: str, view: Any, budget: int) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from tailhound.model import Incident, Outlook, State
+from tailhound.model import Incident, Outlook, State, telling
+from tailhound.model.names import backend_name
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
-from tailhound.slack.ink import small
 
 COMMANDS: Final[Mapping[str, str]] = {
     "status": "what is open, and since when",
@@ -64,8 +64,9 @@ def _says(incident: Incident) -> str:
     if diagnosis is None or incident.state is State.INVESTIGATING:
         return "being checked"
     if diagnosis.primary is None or diagnosis.outlook is Outlook.BLIND:
-        blind = f": {escape.value(diagnosis.blind)} does not answer" if diagnosis.blind else ""
+        who = escape.value(backend_name(diagnosis.blind))
+        blind = f": {who} does not answer" if diagnosis.blind else ""
         return f"{diagnosis.outlook.value}{blind}"
-    title = escape.said(small(diagnosis.cause(diagnosis.primary).title), 80)
+    title = escape.said(telling.title(diagnosis.cause(diagnosis.primary)), 80)
     sure = f" · {diagnosis.confidence.value}" if diagnosis.confidence else ""
     return f"{title}{sure}"

@@ -1,5 +1,6 @@
 """How much room a text gets: each slot is written with the most room that keeps its budget."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -33,6 +34,13 @@ class Ink:
         """A sentence of ours that quotes values."""
         return escape.sentence(text, self.sentence_length)
 
+    def link(self, text: str) -> Mrkdwn:
+        """What one cause of a chain does: whole sentences as far as there is room, `…` for others.
+
+        A chain of three leaves room on a phone for what can be done about it.
+        """
+        return escape.sentence(_whole(text, min(_LINK, self.sentence_length)), self.sentence_length)
+
     def said(self, text: str) -> Mrkdwn:
         """What a runbook's author wrote."""
         return escape.said(text, self.sentence_length)
@@ -40,6 +48,20 @@ class Ink:
     def command(self, text: str) -> Mrkdwn:
         """A question or command to repeat by hand, as a code span."""
         return escape.code(text, self.sentence_length)
+
+
+_LINK: Final = 160
+_SENTENCES: Final = re.compile(r"(?<=\.) (?=[A-Z])")
+
+
+def _whole(text: str, room: int) -> str:
+    """The sentences that fit; the first in any case. The last one goes without its full stop."""
+    first, *others = _SENTENCES.split(text)
+    for sentence in others:
+        if len(first) + 1 + len(sentence) > room:
+            return f"{first} …"
+        first = f"{first} {sentence}"
+    return first.rstrip(".")
 
 
 INKS: Final = (
@@ -62,17 +84,6 @@ def ago(at: datetime) -> Mrkdwn:
     """`9 min ago (02:51 UTC)`, told by the reader's client, so that it stays true."""
     text = clock(at)
     return Mrkdwn(f"<!date^{int(at.timestamp())}^{{ago}}|{text}> ({text})")
-
-
-def capital(text: str) -> str:
-    """The first letter as a capital one."""
-    return text[:1].upper() + text[1:]
-
-
-def small(text: str) -> str:
-    """The first letter small, unless the first word is an abbreviation or a code span."""
-    first = text.split(" ", 1)[0]
-    return text if first[1:].lower() != first[1:] else text[:1].lower() + text[1:]
 
 
 def more(left: int) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 from jinja2 import FileSystemLoader, StrictUndefined, Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from tailhound.model.names import small
 from tailhound.shipped import shipped
 from tailhound.slack import escape
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import INKS, Ink, small
+from tailhound.slack.ink import INKS, Ink
 from tailhound.slack.view import View
 
 SLOTS = {

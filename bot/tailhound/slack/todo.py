@@ -2,23 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 
-from tailhound.model import Evidence, EvidenceStatus, Offer
+from tailhound.model import Asked, Evidence, EvidenceStatus, Offer
 from tailhound.model.facts import unit_of
+from tailhound.model.names import backend_name, small
 from tailhound.model.wording import fact
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.gaps import backend_name
-from tailhound.slack.ink import Ink, more, small
+from tailhound.slack.ink import Ink, more
+
+_ROOMY = 4
+"""Lines of a list from which on an offer says when it fits; with less room, more offers count."""
 
 
 def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, ...]:
     """One numbered line for each mitigation, in the runbook's order, which is best first."""
-    once = list({offer.id: offer for offer in found}.values())
-    shown = once[: min(4, ink.lines)]
+    shown = found[: min(4, ink.lines)]
     lines = [
         Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow)}")
         for number, offer in enumerate(shown, 1)
     ]
-    left = more(len(once) - len(shown))
+    left = more(len(found) - len(shown))
     if lines:
         lines.append(
             Mrkdwn(f"{left}, with all steps" if left else "Steps and effects: on the page.")
@@ -32,7 +34,7 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
         price.append(f"cost: {ink.said(offer.cost)}")
     parts: list[str] = [ink.said(offer.title.rstrip("."))]
     parts += [", ".join(price)] if price else []
-    if offer.when:
+    if offer.when and ink.lines > _ROOMY:
         parts.append(f"When {ink.said(small(offer.when.rstrip('.')))}")
     if not offer.offered and offer.why_not:
         parts.append(f"Not now: {ink.sentence(small(offer.why_not.rstrip('.')))}")
@@ -41,16 +43,8 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
     return "".join(f"{part}. " for part in parts).strip()
 
 
-def by_hand(evidence: Iterable[Evidence], keys: set[str], ink: Ink) -> tuple[Mrkdwn, ...]:
-    """Questions without an answer, of the evidence that would decide, with whom to ask them."""
-    fine = (EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE)
-    failed = [
-        asked
-        for item in evidence
-        if item.name in keys
-        for asked in item.asked
-        if asked.status not in fine and asked.question
-    ]
+def by_hand(failed: Sequence[Asked], ink: Ink) -> tuple[Mrkdwn, ...]:
+    """Questions without an answer that would decide, with whom to ask them."""
     shown = failed[: min(2, ink.lines)]
     lines = [
         Mrkdwn(f"{ink.value(backend_name(a.backend))}: {ink.command(a.question)}") for a in shown

@@ -3,18 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from tailhound.model import (
-    Cause,
-    Diagnosis,
-    Outlook,
-    Symptom,
-    Verdict,
-)
+from tailhound.model import Cause, Diagnosis, Symptom, Verdict, telling
+from tailhound.model.names import capital, cause_name
 from tailhound.model.wording import day_clock, number, with_usual
 from tailhound.slack.alert_view import AlertView
-from tailhound.slack.claims import name
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import capital, more, small
+from tailhound.slack.ink import more
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +66,7 @@ class VerdictView(AlertView):
         """How it rose, and the load, in words; "" when unknown."""
         if not self.diagnosis:
             return ""
-        rose = {"step": "rose in one step", "ramp": "rises slowly", "comb": "rises and falls"}
-        load = {"flat": "load as usual", "up": "load up", "down": "load down"}
-        parts = (rose.get(self.diagnosis.shape), load.get(self.diagnosis.load))
-        return ", ".join(part for part in parts if part)
+        return telling.shape(self.diagnosis)
 
     @property
     def scope(self) -> Mrkdwn:
@@ -109,23 +100,17 @@ class VerdictView(AlertView):
     @property
     def causes(self) -> tuple[Cause, ...]:
         """The causes that the headline names: the primary one, or the two that fit."""
-        if not self.diagnosis:
-            return ()
-        if self.diagnosis.outlook is Outlook.TWO_FIT:
-            return tuple(self._confirmed()[:2])
-        return tuple(
-            cause for cause in self._confirmed() if cause.runbook == self.diagnosis.primary
-        )
+        return telling.headline_causes(self.diagnosis)
 
     @property
     def title(self) -> Mrkdwn:
         """The primary cause as its runbook words it."""
-        return self.ink.said(small(self.causes[0].title.rstrip("."))) if self.causes else Mrkdwn("")
+        return self.ink.said(telling.title(self.causes[0])) if self.causes else Mrkdwn("")
 
     @property
     def names(self) -> Mrkdwn:
         """The headline's causes by name."""
-        return Mrkdwn(", ".join(self.ink.value(name(cause.runbook)) for cause in self.causes))
+        return Mrkdwn(", ".join(self.ink.value(cause_name(cause.runbook)) for cause in self.causes))
 
     @property
     def confidence(self) -> str:
@@ -136,16 +121,15 @@ class VerdictView(AlertView):
     @property
     def confidence_because(self) -> Mrkdwn:
         """What lowers the confidence; "" for high."""
-        text = self.causes[0].confidence_because.rstrip(".") if self.causes else ""
-        return self.ink.sentence(small(text)) if text and self.confidence != "High" else Mrkdwn("")
+        text = telling.less_sure_because(self.causes[0]) if self.causes else ""
+        return self.ink.sentence(text) if self.confidence != "High" else Mrkdwn("")
 
     @property
     def chain(self) -> tuple[Mrkdwn, ...]:
         """What led to what, one numbered line each, the symptom last."""
         if not self.diagnosis:
             return ()
-        known = {cause.runbook: cause for cause in self.diagnosis.causes}
-        found = [known[runbook] for runbook in self.diagnosis.chain if runbook in known]
+        found = telling.chain(self.diagnosis)
         keep = max(1, self.ink.lines - 1)
         lines = [self._link(c, primary=self._is_primary(c)) for c in found[:keep]]
         if len(found) > keep:
@@ -155,10 +139,9 @@ class VerdictView(AlertView):
         return tuple(Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1))
 
     def _link(self, cause: Cause, *, primary: bool) -> str:
-        title = self.ink.value(capital(name(cause.runbook)))
+        title = self.ink.value(capital(cause_name(cause.runbook)))
         told = f"*{title}*" if primary else title
-        because = self.ink.sentence(small(cause.because.rstrip(".")))
-        return f"{self._at(cause.onset)}{told}: {because}"
+        return f"{self._at(cause.onset)}{told}: {self.ink.link(telling.link(cause))}"
 
     def _is_primary(self, cause: Cause) -> bool:
         return self.diagnosis is not None and cause.runbook == self.diagnosis.primary
@@ -174,6 +157,5 @@ class VerdictView(AlertView):
             return "(onset not known) "
         return f"{day_clock(onset, self.now).removesuffix(' UTC')} "
 
-    def _confirmed(self) -> list[Cause]:
-        causes = self.diagnosis.causes if self.diagnosis else ()
-        return [cause for cause in causes if cause.verdict is Verdict.CONFIRMED]
+    def _confirmed(self) -> tuple[Cause, ...]:
+        return telling.of(self.diagnosis, Verdict.CONFIRMED) if self.diagnosis else ()

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailhound.model import ANSWERED, Cause, Outlook, Part, Verdict
+from tailhound.model import Cause, Outlook, Verdict, telling
+from tailhound.model.names import backend_name, capital, cause_name, plural, small
 from tailhound.model.wording import clock, day_clock
 from tailhound.slack import gaps, todo
-from tailhound.slack.alert_view import plural
-from tailhound.slack.claims import claims, name
+from tailhound.slack.claims import claim_lines
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import capital, more, small
+from tailhound.slack.ink import more
 from tailhound.slack.verdict_view import VerdictView
-from tailhound.truth import Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,42 +19,21 @@ class View(VerdictView):
 
     @property
     def counts(self) -> str:
-        """`12 causes checked: 10 ruled out, 2 unknown, 0 confirmed`."""
-        verdicts = [cause.verdict for cause in self.diagnosis.causes] if self.diagnosis else []
-        parts = [
-            (Verdict.REFUTED, "ruled out"),
-            (Verdict.UNKNOWN, "unknown"),
-            (Verdict.NOT_APPLICABLE, "not applicable"),
-            (Verdict.CONFIRMED, "confirmed"),
-        ]
-        told = [
-            f"{verdicts.count(verdict)} {word}"
-            for verdict, word in parts
-            if verdict is not Verdict.NOT_APPLICABLE or verdict in verdicts
-        ]
-        return f"{plural(len(verdicts), 'cause')} checked: {', '.join(told)}"
+        """`12 causes checked: 0 confirmed, 2 unknown, 10 ruled out`."""
+        return telling.counts(self.diagnosis)
 
     @property
     def nearest(self) -> tuple[Cause, ...]:
-        """The unknown causes with most claims that hold, then fewest open ones; at most two."""
-        unknown = [
-            c
-            for c in (self.diagnosis.causes if self.diagnosis else ())
-            if c.verdict is Verdict.UNKNOWN
-        ]
-        return tuple(
-            sorted(unknown, key=lambda c: (-_count(c, Truth.TRUE), _count(c, Truth.UNKNOWN)))[:2]
-        )
+        """The candidates that come nearest to a confirmation."""
+        return telling.nearest(self.diagnosis)
 
     @property
     def candidates(self) -> tuple[Mrkdwn, ...]:
         """The nearest candidates, one numbered line each."""
         return tuple(
             Mrkdwn(
-                f"{n}. *{self.ink.value(capital(name(cause.runbook)))}*: "
-                f"{plural(_count(cause, Truth.TRUE), 'claim')} "
-                f"hold{'s' if _count(cause, Truth.TRUE) == 1 else ''}, "
-                f"{_count(cause, Truth.UNKNOWN)} unknown"
+                f"{n}. *{self.ink.value(capital(cause_name(cause.runbook)))}*: "
+                f"{telling.standing(cause)}"
             )
             for n, cause in enumerate(self.nearest[: max(1, self.ink.lines)], 1)
         )
@@ -63,10 +41,8 @@ class View(VerdictView):
     @property
     def would_decide(self) -> Mrkdwn:
         """The facts that would decide about the nearest candidates; "" when none is named."""
-        missing = dict.fromkeys(
-            fact for cause in self.nearest for check in cause.checks for fact in check.missing
-        )
-        shown = [self.ink.code(fact) for fact in list(missing)[: min(4, self.ink.lines)]]
+        missing = telling.would_decide(self.diagnosis)
+        shown = [self.ink.code(fact) for fact in missing[: min(4, self.ink.lines)]]
         left = more(len(missing) - len(shown))
         return Mrkdwn(", ".join([*shown, left] if left else shown))
 
@@ -74,10 +50,11 @@ class View(VerdictView):
     def evidence_lines(self) -> tuple[Mrkdwn, ...]:
         """The lines of slot E."""
         if self.diagnosis and self.diagnosis.outlook is Outlook.TWO_FIT:
-            return claims([("A ", self.causes[0]), *(("B ", c) for c in self.causes[1:])], self.ink)
+            first, *others = self.causes
+            return claim_lines([("A ", first), *(("B ", cause) for cause in others)], self.ink)
         if self.causes:
-            return claims([("", cause) for cause in self._chain_causes()], self.ink)
-        return claims(self._open_causes(), self.ink, against=False)
+            return claim_lines([("", cause) for cause in self._chain_causes()], self.ink)
+        return claim_lines(self._open_causes(), self.ink, against=False)
 
     def _open_causes(self) -> list[tuple[str, Cause]]:
         """The candidates by their number, behind confirmed causes that no symptom places."""
@@ -86,12 +63,8 @@ class View(VerdictView):
 
     def _chain_causes(self) -> Sequence[Cause]:
         chain = self.diagnosis.chain if self.diagnosis else ()
-        others = [
-            cause
-            for cause in self._confirmed()
-            if cause.runbook in chain and not self._is_primary(cause)
-        ]
-        return [*self.causes, *others]
+        others = [cause for cause in self._confirmed() if cause.runbook in chain]
+        return [*self.causes, *(cause for cause in others if not self._is_primary(cause))]
 
     @property
     def gaps(self) -> tuple[Mrkdwn, ...]:
@@ -107,12 +80,12 @@ class View(VerdictView):
     def unplaced(self) -> tuple[Mrkdwn, ...]:
         """Confirmed causes that can't be primary, because no symptom was measured."""
         return tuple(
-            Mrkdwn(f"*{self.ink.value(capital(name(c.runbook)))}*: {self._because(c)}")
+            Mrkdwn(
+                f"*{self.ink.value(capital(cause_name(c.runbook)))}*: "
+                f"{self.ink.link(telling.link(c))}"
+            )
             for c in self._confirmed()[: max(1, self.ink.lines // 2)]
         )
-
-    def _because(self, cause: Cause) -> Mrkdwn:
-        return self.ink.sentence(small(cause.because.rstrip(".")))
 
     @property
     def two(self) -> tuple[Mrkdwn, ...]:
@@ -125,11 +98,7 @@ class View(VerdictView):
     @property
     def answered(self) -> str:
         """`38 of 40 questions answered`; "" when nothing was asked."""
-        asked = [
-            a for item in (self.diagnosis.evidence if self.diagnosis else ()) for a in item.asked
-        ]
-        done = sum(question.status in ANSWERED for question in asked)
-        return f"{done} of {plural(len(asked), 'question')} answered" if asked else ""
+        return telling.answered(self.diagnosis)
 
     @property
     def decided_at(self) -> str:
@@ -143,14 +112,14 @@ class View(VerdictView):
         if not self.diagnosis:
             return Mrkdwn("")
         if self.diagnosis.outlook in (Outlook.CAUSE_FOUND, Outlook.TWO_FIT):
-            sure = f" ({self.confidence.lower()} confidence)" if self.confidence else ""
-            return Mrkdwn(f"{self.title}{sure}")
+            sure = telling.sure(self.diagnosis.confidence)
+            return Mrkdwn(f"{self.title} ({sure})" if sure else self.title)
         return Mrkdwn(self.diagnosis.outlook.value)
 
     @property
     def blind(self) -> Mrkdwn:
         """The backend that does not answer."""
-        return self.ink.value(gaps.backend_name(self.diagnosis.blind if self.diagnosis else ""))
+        return self.ink.value(backend_name(self.diagnosis.blind if self.diagnosis else ""))
 
     @property
     def blind_because(self) -> Mrkdwn:
@@ -179,14 +148,13 @@ class View(VerdictView):
     @property
     def offers(self) -> tuple[Mrkdwn, ...]:
         """What a person can do, best first, one numbered line each."""
-        offers = [offer for cause in self._chain_causes() for offer in cause.mitigations]
-        return todo.offers(offers, self.ink, shadow=self.incident.mode == "shadow")
+        found = telling.offers(self._chain_causes())
+        return todo.offers(found, self.ink, shadow=self.incident.mode == "shadow")
 
     @property
     def by_hand(self) -> tuple[Mrkdwn, ...]:
         """Questions that failed, to be asked by hand."""
-        keys = {key for cause in self.nearest for key in cause.evidence}
-        return todo.by_hand(self.diagnosis.evidence if self.diagnosis else (), keys, self.ink)
+        return todo.by_hand(telling.by_hand(self.diagnosis), self.ink)
 
     @property
     def known(self) -> Mrkdwn:
@@ -216,8 +184,3 @@ class View(VerdictView):
         """What came in late."""
         revised = self.incident.revised
         return self.ink.sentence(revised.why.rstrip(".")) if revised else Mrkdwn("")
-
-
-def _count(cause: Cause, truth: Truth) -> int:
-    parts = (Part.CONFIRM, Part.OPTIONAL)
-    return sum(1 for check in cause.checks if check.part in parts and check.truth is truth)

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tailhound.model import Cause, Diagnosis, Incident, Outlook, State, Verdict
+from tailhound.model import Diagnosis, Incident, Outlook, State, Verdict, telling
+from tailhound.model.names import backend_name, capital, cause_name
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import duration
 
@@ -12,9 +13,6 @@ OPEN_STATES = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIG
 
 _LOOKED_AT = 16 * 1024
 """Characters; redacting a megabyte for each of a page's values would take seconds."""
-
-_UPPER = frozenset(["cpu", "dns", "gc", "gpu", "jit", "kv", "numa", "rdma", "ssd"])
-_WRITTEN = {"nvme": "NVMe", "nvmeof": "NVMe-oF", "pcie": "PCIe", "apiserver": "API server"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +43,8 @@ def where(incident: Incident) -> str:
 
 
 def name(runbook: str) -> str:
-    """A runbook's id as people say it: `CPU throttling`, `Node drain`."""
-    words = runbook.replace("_", "-").split("-")
-    text = " ".join(w.upper() if w in _UPPER else _WRITTEN.get(w, w) for w in words)
-    return text[:1].upper() + text[1:]
-
-
-def small(text: str) -> str:
-    """The first letter small, unless the first word is an abbreviation."""
-    first = text.split(" ", 1)[0]
-    return text[:1].lower() + text[1:] if first[1:].lower() == first[1:] else text
-
-
-def confirmed(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
-    """The causes that the headline names: the two that fit, or the primary one."""
-    if diagnosis is None:
-        return ()
-    found = [c for c in diagnosis.causes if c.verdict is Verdict.CONFIRMED]
-    if diagnosis.outlook is Outlook.TWO_FIT:
-        return tuple(found[:2])
-    return tuple(cause for cause in found if cause.runbook == diagnosis.primary)
+    """A runbook's id as people say it, at the beginning of a line: `Node drain`."""
+    return capital(cause_name(runbook))
 
 
 def cause_of(incident: Incident) -> str:
@@ -72,10 +52,10 @@ def cause_of(incident: Incident) -> str:
     diagnosis = incident.diagnosis
     if diagnosis is None or diagnosis.outlook is Outlook.BLIND:
         return seen(incident.name, 100)
-    found = confirmed(diagnosis)
+    found = telling.headline_causes(diagnosis)
     if found:
         return ", ".join(name(cause.runbook) for cause in found)
-    unknown = sum(cause.verdict is Verdict.UNKNOWN for cause in diagnosis.causes)
+    unknown = len(telling.of(diagnosis, Verdict.UNKNOWN))
     return f"{seen(incident.name, 100)}, {unknown} unknown"
 
 
@@ -107,7 +87,7 @@ def _of_outlook(diagnosis: Diagnosis, incident: Incident) -> Headline:
         case Outlook.CAUSE_FOUND:
             return Headline("Cause found", _title(diagnosis), "found")
         case Outlook.TWO_FIT:
-            names = ", ".join(name(cause.runbook) for cause in confirmed(diagnosis))
+            names = ", ".join(name(cause.runbook) for cause in telling.headline_causes(diagnosis))
             return Headline("Two causes fit", names, "found")
         case Outlook.NONE_CONFIRMED:
             return Headline("No cause confirmed", _symptom_on(diagnosis, incident), "open")
@@ -126,7 +106,7 @@ def _resolved(incident: Incident) -> Headline:
         (incident.resolved_at - incident.since).total_seconds() if incident.resolved_at else -1.0
     )
     word = f"Resolved after {duration(seconds)}" if seconds >= 0 else "Resolved"
-    found = confirmed(incident.diagnosis)
+    found = telling.headline_causes(incident.diagnosis)
     return Headline(word, _title(incident.diagnosis) if found else _alert_on(incident), "done")
 
 
@@ -151,14 +131,12 @@ _BY_STATE: dict[State, Callable[[Incident], Headline]] = {
 
 def backend(text: str) -> str:
     """A backend as people write it: `Prometheus`, `SSH to db-1`."""
-    kind, _, host = seen(text, 80).partition(" ")
-    known = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}
-    return f"SSH to {host}" if kind == "ssh" and host else known.get(kind, seen(text, 80))
+    return backend_name(seen(text, 80))
 
 
 def _title(diagnosis: Diagnosis | None) -> str:
-    found = confirmed(diagnosis)
-    return small(seen(found[0].title, 200).rstrip(".")) if found else ""
+    found = telling.headline_causes(diagnosis)
+    return seen(telling.title(found[0]), 200) if found else ""
 
 
 def _alert_on(incident: Incident) -> str:

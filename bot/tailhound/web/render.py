@@ -10,10 +10,10 @@ from typing import Any
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from tailhound.model import wording
+from tailhound.model import claims, names, telling, wording
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
-from tailhound.web import claims, headline, words
+from tailhound.web import headline, words
 from tailhound.web.assets import Assets
 
 
@@ -42,18 +42,18 @@ def _environment(folder: Path) -> ImmutableSandboxedEnvironment:
     )
     environment.filters.update(
         seen=headline.seen,
-        small=headline.small,
+        small=names.small,
         number=wording.number,
         with_usual=wording.with_usual,
         duration=wording.duration,
         clock=wording.clock,
         day_clock=wording.day_clock,
-        plural=words.plural,
+        plural=names.plural,
         ago=words.ago,
         iso=_iso,
+        capital=names.capital,
         size=_size,
     )
-    environment.filters["capital"] = _capital
     environment.globals["words"] = SimpleNamespace(**{one.__name__: one for one in _WORDS})
     return environment
 
@@ -64,35 +64,33 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     headline.name,
     headline.backend,
     headline.cause_of,
-    headline.confirmed,
+    telling.headline_causes,
+    telling.chain,
+    telling.link,
+    telling.less_sure_because,
+    telling.shape,
+    telling.counts,
+    telling.nearest,
+    telling.standing,
+    telling.would_decide,
+    telling.gaps,
+    telling.answered,
     words.groups,
-    words.counts,
-    words.chain,
-    words.nearest,
-    words.standing,
-    words.would_decide,
     words.offers,
     words.price,
     words.bars,
     words.growth,
-    words.gaps,
     words.by_hand,
-    words.answered,
+    words.against,
+    words.anchors,
     words.labels_of,
     words.summary,
     words.which,
     claims.mark,
     claims.says,
-    claims.value,
-    claims.needs,
-    claims.against,
-    claims.anchors,
+    claims.values,
 )
 """What templates call as `words.NAME`; nothing else of ours is in their reach."""
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _iso(at: datetime) -> str:

@@ -14,7 +14,7 @@ from tailhound.requests import Labelled, Output, Query, RunOnHost
 from tailhound.sources.alertmanager import read_group
 from tailhound.store.recordings import Part
 from tailhound.transports.recording import Recording, parsed, written
-from tests.unit.store.test_codec import INCIDENT
+from tests.samples.incidents import EVERY_FIELD as INCIDENT
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
 UP = Query(promql="up")

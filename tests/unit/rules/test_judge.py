@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tailhound.model import Check, Confidence, Part, Verdict
-from tailhound.rules import words
+from tailhound.model import Check, Confidence, Part, Verdict, claims
 from tailhound.rules.judge import confidence, decided, judge
 from tailhound.rules.offers import Known, offers
 from tailhound.truth import Truth
@@ -203,14 +202,14 @@ def test_bounds_in_words() -> None:
         )
     )
     told = judge(runbook, facts(cpu={"lost": 0.1}))
-    lines = [words.values(one).replace("\u00a0", " ") for one in told.checks]
+    lines = [claims.sentence(one).replace("\u00a0", " ") for one in told.checks]
     assert "0.1 s/s (needs 0.05 s/s to 0.15 s/s)" in lines
     assert "x3 (needs under x2)" in lines
 
 
 def test_a_claim_without_a_value_says_what_is_missing() -> None:
     names = ("a.b", "a.c", "a.d", "a.e")
-    assert words.values(check(truth=U, missing=names)) == "a.b, a.c, a.d + 1 more not measured"
+    assert claims.sentence(check(truth=U, missing=names)) == "a.b, a.c, a.d + 1 more not measured"
 
 
 def test_judging_takes_less_than_a_millisecond() -> None:
@@ -228,7 +227,7 @@ def told_of(condition: str, **more: Any) -> list[str]:
     runbook = load(changed(("Loses real time: cpu.lost > lost", f"Loses real time: {condition}")))
     checks = judge(runbook, facts(**more)).checks
     return [
-        words.values(one).replace("\u00a0", " ") for one in checks if one.condition == condition
+        claims.sentence(one).replace("\u00a0", " ") for one in checks if one.condition == condition
     ]
 
 

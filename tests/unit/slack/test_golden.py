@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tailhound.slack.blocks import SlackMessage, message
-from tests.unit.slack.incidents import NOW, STATES
+from tests.samples.incidents import STATES
+from tests.samples.story import NOW
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "slack"
 PAGE = "https://tailhound.example/incidents/8R5W"

@@ -15,7 +15,8 @@ from tailhound.slack.blocks import message
 from tailhound.slack.calls import client
 from tailhound.slack.listeners import NOT_RECORDED, SlackListeners
 from tailhound.slack.local import LocalSlack, block_action
-from tests.unit.slack.incidents import CONFIRMED, FIRST, NOW, RESOLVED
+from tests.samples.incidents import CONFIRMED, FIRST, RESOLVED
+from tests.samples.story import NOW
 
 CHANNEL, ANA = "C0ALERTS", "U0ANA"
 PAGE = "https://tailhound.example/incidents/8R5W"

@@ -9,7 +9,8 @@ import pytest
 from tailhound.slack import limits, validate
 from tailhound.slack.blocks import message
 from tailhound.slack.local import LocalSlack
-from tests.unit.slack.incidents import CONFIRMED, NOW, STATES
+from tests.samples.incidents import CONFIRMED, STATES
+from tests.samples.story import NOW
 
 CHANNEL = "C0ALERTS"
 

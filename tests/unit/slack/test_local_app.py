@@ -20,7 +20,8 @@ from tailhound.slack.listeners import SlackListeners, whisper
 from tailhound.slack.local import LocalSlack
 from tailhound.slack.local_app import LocalApp
 from tailhound.slack.notifier import SlackNotifier
-from tests.unit.slack.incidents import CONFIRMED, NOW
+from tests.samples.incidents import CONFIRMED
+from tests.samples.story import NOW
 
 CHANNEL = "C0ALERTS"
 

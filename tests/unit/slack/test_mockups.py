@@ -9,20 +9,20 @@ import pytest
 from tailhound.model import Incident
 from tailhound.slack.blocks import message
 from tailhound.slack.limits import BUDGETS
-from tests.unit.slack.incidents import (
+from tests.samples.incidents import (
     BACK,
     BLIND,
     COLLECTING,
     CONFIRMED,
     DEFERRED,
     FIRST,
-    NOW,
     RESOLVED,
     REVISED,
     STATES,
     TWO_FIT,
     UNKNOWN,
 )
+from tests.samples.story import NOW
 
 ORDER = "HSWDAENLF"
 PAGE = "https://tailhound.example/incidents/8R5W"

@@ -15,8 +15,9 @@ from tailhound.model import Incident
 from tailhound.notifiers import Delivery, Later, Posted, Refusal
 from tailhound.slack.calls import client
 from tailhound.slack.notifier import SlackNotifier
+from tests.samples.incidents import COLLECTING, CONFIRMED, FIRST, RESOLVED
+from tests.samples.story import NOW
 from tests.standins.slack import SlackStandin
-from tests.unit.slack.incidents import COLLECTING, CONFIRMED, FIRST, NOW, RESOLVED
 
 CHANNEL = "C0ALERTS"
 TOKEN = "xoxb-local"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tailhound.slack import escape
 from tailhound.slack.blocks import message
 from tailhound.slack.render_html import message_html, mrkdwn_html
-from tests.unit.slack.incidents import CONFIRMED, NOON, NOW, STATES
+from tests.samples.incidents import CONFIRMED, STATES
+from tests.samples.story import NOW, SINCE
 
 ALLOWED = {"h2", "p", "div", "strong", "s", "code", "time", "a", "br", "form", "input", "button",
            "span", "hr"}  # fmt: skip
@@ -54,8 +55,8 @@ def parsed(html: str) -> Tags:
         ("<javascript:alert(1)|x>", "&lt;javascript:alert(1)|x&gt;"),
         ("one\ntwo", "one<br>\ntwo"),
         (
-            "<!date^1764385200^{ago}|03:00 UTC>",
-            '<time class="ago" datetime="2025-11-29T03:00:00Z">03:00 UTC</time>',
+            "<!date^1796007600^{ago}|03:00 UTC>",
+            '<time class="ago" datetime="2026-11-30T03:00:00Z">03:00 UTC</time>',
         ),
         (
             '<https://x.example/a"b|label>',
@@ -91,8 +92,8 @@ def test_every_state_is_whole_html_of_few_elements(state: str) -> None:
     ("minutes", "told"), [(0.5, "moments"), (4.9, "4~min"), (130, "2~h~10~min")]
 )
 def test_with_the_time_at_hand_a_date_is_told_as_slack_tells_it(minutes: float, told: str) -> None:
-    drawn = {"text": "started <!date^1764385200^{ago}|03:00 UTC> (03:00 UTC)"}
-    html = message_html(drawn, now=NOON + timedelta(minutes=minutes))
+    drawn = {"text": "started <!date^1796007600^{ago}|03:00 UTC> (03:00 UTC)"}
+    html = message_html(drawn, now=SINCE + timedelta(minutes=minutes))
     assert f">{told} ago</time> (03:00 UTC)".replace("~", "\u00a0") in html
 
 

@@ -13,7 +13,8 @@ from tailhound.store import outputs, records
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader, RawOutput
 from tailhound.store.records import Record
-from tests.unit.store.test_codec import DIAGNOSIS, INCIDENT
+from tests.samples.incidents import EVERY_FIELD as INCIDENT
+from tests.samples.story import DIAGNOSIS
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
 
@@ -47,7 +48,7 @@ def _incident(number: int, **changes: object) -> Incident:
 def test_one_incident_comes_back_whole_whatever_the_case_of_its_id(database: Database) -> None:
     _put(database, INCIDENT)
     found = IncidentReader.of(database).get("7f3k")
-    assert found == replace(INCIDENT, revision=1)
+    assert found == replace(INCIDENT, revision=1, repeats=0)
     assert IncidentReader.of(database).get("NONE") is None
 
 
@@ -90,7 +91,7 @@ def test_a_list_filters_by_state(database: Database) -> None:
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("LLMD", 1), ("prod/llm", 1), ("a001", 1), (" llm-70b ", 1), ("100%", 0), ("_", 0)],
+    [("Inference", 1), ("llm/chat", 1), ("a001", 1), (" chat-json ", 1), ("100%", 0), ("_", 0)],
 )
 def test_a_list_can_be_searched_and_wildcards_are_plain_characters(
     database: Database, text: str, found: int

@@ -13,7 +13,7 @@ from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
 from tailhound.store.recordings import Part, forget_earlier, keep_part
 from tailhound.store.tables import investigation
-from tests.unit.store.test_codec import INCIDENT
+from tests.samples.incidents import EVERY_FIELD as INCIDENT
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
 ID = INCIDENT.id

@@ -12,7 +12,7 @@ import pytest
 from tailhound.errors import SettingsError
 from tailhound.web.server import bind
 from tests.unit.web.running import Running, running
-from tests.unit.web.samples import Intake, Shelf, parts
+from tests.unit.web.shelf import Intake, Shelf, parts
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tailhound.web.metrics import Metrics
 from tailhound.web.parts import Parts
 from tailhound.web.webhook import BODY_BYTES, Webhook
 from tests.unit.web.asgi import Response, request
-from tests.unit.web.samples import Intake, Receipt, parts
+from tests.unit.web.shelf import Intake, Receipt, parts
 
 PATH = "/webhook/alertmanager"
 

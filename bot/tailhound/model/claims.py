@@ -1,0 +1,194 @@
+"""What a claim says, in words: one place, so that every surface says the same.
+
+A claim is told as values: what was seen, where, and what the claim needs of it. A surface escapes
+the texts, joins them and draws them; it adds no words of its own. `told` is the
+joined form that rules, terminal and tests share: `62 % (needs 25 %), 41 waiting`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tailhound.model.names import listed
+from tailhound.model.verdict import Bound, Cause, Check, Part, Seen
+from tailhound.model.wording import NOT_MEASURED, cut, fact, number, with_usual
+from tailhound.truth import Truth
+
+_MARKS = {Truth.TRUE: "✓", Truth.FALSE: "✗", Truth.UNKNOWN: "?"}
+_SAYS = {Truth.TRUE: "holds", Truth.FALSE: "does not hold", Truth.UNKNOWN: "unknown"}
+FOR = (Part.CONFIRM, Part.OPTIONAL)
+"""The lists whose claims speak for a cause."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """One value of a claim: `text` is it in words, `of` the record it belongs to ("" for none).
+
+    `needs` is `needs 25 %` or `refuted under 5 %`, "" where the claim has no bound for it. `figure`
+    is true for a number, which is ours; other values come from outside and are to be escaped.
+    """
+
+    text: str
+    of: str = ""
+    needs: str = ""
+    figure: bool = True
+
+
+def mark(check: Check) -> str:
+    """A glyph that repeats `says`."""
+    return _MARKS[check.truth]
+
+
+def says(check: Check) -> str:
+    """`holds`, `does not hold`, `unknown`."""
+    return _SAYS[check.truth]
+
+
+def values(check: Check, most: int = 3) -> tuple[Value, ...]:
+    """What a claim saw, at most `most` values, each with what it needs; never empty.
+
+    A value that has no bound is told with its usual one. What nobody measured is told as such,
+    after the values that somebody did.
+    """
+    known = [seen for seen in check.seen if seen.value is not None]
+    told: list[Value] = []
+    bound = set[str]()
+    for seen in known[:most]:
+        told.append(_reading(seen, check, first=seen.name not in bound))
+        bound.add(seen.name)
+    if not known:
+        return (Value(text=NOT_MEASURED, needs=needs(check)),)
+    if check.missing:
+        told.append(Value(text=f"the rest {NOT_MEASURED}"))
+    return tuple(told)
+
+
+def _reading(seen: Seen, check: Check, *, first: bool) -> Value:
+    wanted = _needs(check, seen.name) if first else ""
+    value = seen.value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return Value(text=fact(value, seen.unit), of=seen.of, needs=wanted, figure=False)
+    if wanted or seen.usual is None:
+        return Value(text=number(value, seen.unit), of=seen.of, needs=wanted)
+    return Value(text=with_usual(value, seen.usual, seen.unit), of=seen.of)
+
+
+def told(check: Check, most: int = 3, *, with_needs: bool = True) -> str:
+    """`62 % (needs 25 %), 41 on llm-0, usually 3 (x14)`; `not measured`. Not escaped."""
+    return ", ".join(
+        f"{one.text}{f' on {cut(one.of)}' if one.of else ''}"
+        f"{f' ({one.needs})' if one.needs and with_needs else ''}"
+        for one in values(check, most)
+    )
+
+
+def sentence(check: Check) -> str:
+    """The values of a claim for the end of a sentence; "" where it has none to tell.
+
+    A yes or no says no more than the claim itself and is left out. An unknown claim names the facts
+    that would decide.
+    """
+    if check.truth is Truth.UNKNOWN:
+        return f"{listed(check.missing)} {NOT_MEASURED}" if check.missing else "unknown"
+    telling = tuple(seen for seen in check.seen if not isinstance(seen.value, bool))
+    return told(replace(check, seen=telling)) if telling else ""
+
+
+def _needs(check: Check, name: str) -> str:
+    """What the claim needs of one fact; an alternative to an earlier one begins with "or"."""
+    bounds = [bound for bound in check.needs if bound.fact == name]
+    if not bounds:
+        return ""
+    alternatives = [bound.alternative for bound in check.needs if bound.alternative]
+    later = bool(bounds[0].alternative) and bounds[0].alternative != alternatives[0]
+    return f"{'or ' if later else ''}{needed(bounds, check.part)}"
+
+
+def needs(check: Check, most: int = 2) -> str:
+    """All that a claim needs, apart from what was seen: `needs 25 %, needs 0.05 s/s`."""
+    names = list(dict.fromkeys(bound.fact for bound in check.needs))
+    return ", ".join(_needs(check, name) for name in names[:most])
+
+
+def needed(bounds: Sequence[Bound], part: Part) -> str:
+    """`needs 25 %`, `needs under 72 °C`, `needs x0.8 to x1.2`, `refuted under 5 %`."""
+    verb = "refuted" if part is Part.REFUTE else "needs"
+    low = [bound for bound in bounds if bound.comparison in (">", ">=")]
+    high = [bound for bound in bounds if bound.comparison in ("<", "<=")]
+    together = len({bound.alternative for bound in bounds}) == 1
+    if together and len(low) == 1 and len(high) == 1 and low[0].value < high[0].value:
+        return f"{verb} {_bound(low[0])} to {_bound(high[0])}"
+    return f"{verb} " + " or ".join(_one(bound, part) for bound in bounds[:2])
+
+
+def _bound(bound: Bound) -> str:
+    return number(bound.value, bound.unit)
+
+
+def _one(bound: Bound, part: Part) -> str:
+    text = _bound(bound)
+    if bound.comparison in (">", ">="):
+        return f"from {text}" if part is Part.REFUTE else text
+    words = {"<": f"under {text}", "<=": f"{text} or less", "!=": f"other than {text}"}
+    return words.get(bound.comparison, text)
+
+
+# --- the claims of a cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """What speaks against a cause: the refuting claims that hold, and how many could be looked at.
+
+    `open` is the first claim that nobody could answer, "" when all were.
+    """
+
+    holding: tuple[Check, ...] = ()
+    asked: int = 0
+    answered: int = 0
+    open: str = ""
+
+    def sentence(self, open_claim: str = "") -> str:
+        """`Nothing speaks against it (3 of 4 checked).`; "" when something does, or can't.
+
+        `open_claim` is `open` as the surface writes it, told in the same brackets.
+        """
+        if self.holding or not self.asked:
+            return ""
+        checked = f"{self.answered} of {self.asked} checked"
+        if not self.answered:
+            return f"Whether something speaks against it is not known ({checked})."
+        missing = f"; {open_claim}: {NOT_MEASURED}" if open_claim else ""
+        return f"Nothing speaks against it ({checked}{missing})."
+
+
+def against(checks: Iterable[Check]) -> Against:
+    """What speaks against a cause, or a chain of them. A `✗` here is good news, and not listed."""
+    refuting = [check for check in checks if check.part is Part.REFUTE]
+    unknown = [check for check in refuting if check.truth is Truth.UNKNOWN]
+    return Against(
+        holding=tuple(check for check in refuting if check.truth is Truth.TRUE),
+        asked=len(refuting),
+        answered=len(refuting) - len(unknown),
+        open=unknown[0].claim if unknown else "",
+    )
+
+
+def deciding(cause: Cause) -> Check | None:
+    """The check that ruled a cause out: a refuting claim that holds, else a claim that does not."""
+    refuted = [c for c in cause.checks if c.part is Part.REFUTE and c.truth is Truth.TRUE]
+    failed = [c for c in cause.checks if c.part is Part.CONFIRM and c.truth is Truth.FALSE]
+    return next(iter(refuted + failed), None)
+
+
+def holding(cause: Cause) -> int:
+    """How many of the claims for a cause hold."""
+    return _answered(cause, Truth.TRUE)
+
+
+def unanswered(cause: Cause) -> int:
+    """How many of the claims for a cause nobody could answer."""
+    return _answered(cause, Truth.UNKNOWN)
+
+
+def _answered(cause: Cause, truth: Truth) -> int:
+    return sum(check.part in FOR and check.truth is truth for check in cause.checks)

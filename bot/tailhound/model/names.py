@@ -1,0 +1,51 @@
+"""Names as people write them: of causes, of backends, of how many there are of what."""
+
+from collections.abc import Sequence
+
+from tailhound.model.wording import count
+
+_UPPER = frozenset(
+    [
+        "api", "cpu", "dns", "gc", "gpu", "hpa", "jit", "kv", "numa", "rdma", "ssd", "ssh",
+        "tcp", "tls",
+    ]
+)  # fmt: skip
+_WRITTEN = {"nvme": "NVMe", "nvmeof": "NVMe-oF", "pcie": "PCIe", "apiserver": "API server"}
+_BACKENDS = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}
+
+
+def cause_name(runbook: str) -> str:
+    """A runbook's id as people say it, in the middle of a sentence: `CPU throttling`, `node drain`.
+
+    The id may come from outside (a newer version's record), so the result is to be escaped.
+    """
+    words = runbook.replace("_", "-").split("-")
+    return " ".join(w.upper() if w in _UPPER else _WRITTEN.get(w, w) for w in words)
+
+
+def backend_name(backend: str) -> str:
+    """A backend as people write it: `Prometheus`, `SSH to db-1`; others as they are."""
+    kind, _, host = backend.partition(" ")
+    return f"SSH to {host}" if kind == "ssh" and host else _BACKENDS.get(kind, backend)
+
+
+def capital(text: str) -> str:
+    """The first letter as a capital one."""
+    return text[:1].upper() + text[1:]
+
+
+def small(text: str) -> str:
+    """The first letter small, unless the first word is an abbreviation, a name or a code span."""
+    first = text.split(" ", 1)[0]
+    return text if first[1:].lower() != first[1:] else text[:1].lower() + text[1:]
+
+
+def plural(amount: int, noun: str) -> str:
+    """`1 cause`, `2 causes`, `12k causes`."""
+    return f"{count(amount)} {noun}" if amount == 1 else f"{count(amount)} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """`a, b, c + 2 more`: names in a sentence; the rest is counted."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" + {left} more" if left > 0 else "")

@@ -1,0 +1,256 @@
+"""What a diagnosis says, in words: which causes a headline names, what led to what, what is open.
+
+One place, so that Slack, the web, the terminal and the console say the same; a surface escapes the
+texts, shortens the lists and draws them. Nothing here is escaped.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tailhound.model.claims import holding, unanswered
+from tailhound.model.evidence import ANSWERED, Asked, Evidence, EvidenceStatus
+from tailhound.model.names import backend_name, cause_name, plural, small
+from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Verdict
+from tailhound.truth import Truth
+
+FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
+"""A question of this status got what it asked for."""
+
+GROUPS = (
+    (Verdict.CONFIRMED, "confirmed"),
+    (Verdict.UNKNOWN, "unknown"),
+    (Verdict.REFUTED, "ruled out"),
+    (Verdict.NOT_APPLICABLE, "not applicable"),
+)
+"""Each verdict, under the word that people use for it."""
+
+_SHAPES = {"step": "rose in one step", "ramp": "rises slowly", "comb": "rises and falls"}
+_LOADS = {"flat": "load as usual", "up": "load up", "down": "load down"}
+
+_FIXES = {
+    EvidenceStatus.EMPTY: "check that it is scraped or exists",
+    EvidenceStatus.TIMEOUT: "check that {backend} is up, then check again",
+    EvidenceStatus.FORBIDDEN: "grant the reading account what {backend} refused",
+    EvidenceStatus.UNREACHABLE: "check address, network and keys of {backend}",
+    EvidenceStatus.TRUNCATED: "raise max_bytes of {backend} in the configuration",
+    EvidenceStatus.UNPARSABLE: "look at the raw answer",
+    EvidenceStatus.SKIPPED: "check again",
+}
+
+
+# --- causes
+
+
+def of(diagnosis: Diagnosis, verdict: Verdict) -> tuple[Cause, ...]:
+    """The causes of one verdict, in the order of the diagnosis."""
+    return tuple(cause for cause in diagnosis.causes if cause.verdict is verdict)
+
+
+def headline_causes(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
+    """The causes that the headline names: the primary one, or the two that fit."""
+    if diagnosis is None:
+        return ()
+    found = of(diagnosis, Verdict.CONFIRMED)
+    if diagnosis.outlook is Outlook.TWO_FIT:
+        return found[:2]
+    return tuple(cause for cause in found if cause.runbook == diagnosis.primary)
+
+
+def chain(diagnosis: Diagnosis) -> tuple[Cause, ...]:
+    """The causes of the chain, trigger first; both where two fit."""
+    known = {cause.runbook: cause for cause in diagnosis.causes}
+    linked = tuple(known[runbook] for runbook in diagnosis.chain if runbook in known)
+    return linked or headline_causes(diagnosis)
+
+
+def link(cause: Cause) -> str:
+    """What a confirmed cause does here: the runbook's own words, else why it is confirmed.
+
+    The first letter stays as the runbook has it: the first word may be a name.
+    """
+    return " ".join(cause.says.split()) or because(cause)
+
+
+def title(cause: Cause) -> str:
+    """The cause as its runbook words it, for the middle of a sentence."""
+    return small(cause.title.rstrip("."))
+
+
+def because(cause: Cause) -> str:
+    """Why the verdict is what it is, for the middle of a sentence."""
+    return small(cause.because.rstrip("."))
+
+
+def sure(confidence: Confidence | None) -> str:
+    """`high confidence`; "" where nothing is confirmed."""
+    return f"{confidence.value} confidence" if confidence else ""
+
+
+def less_sure_because(cause: Cause) -> str:
+    """What lowers the confidence, for the middle of a sentence; "" for high."""
+    if cause.confidence is Confidence.HIGH:
+        return ""
+    return small(cause.confidence_because.rstrip("."))
+
+
+def shape(diagnosis: Diagnosis) -> str:
+    """How the symptom rose, and the load: `rose in one step, load as usual`; "" when unknown."""
+    parts = (_SHAPES.get(diagnosis.shape), _LOADS.get(diagnosis.load))
+    return ", ".join(part for part in parts if part)
+
+
+def counts(diagnosis: Diagnosis | None) -> str:
+    """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`.
+
+    Zero is told of what is confirmed, unknown or ruled out: it is news. Causes that do not apply
+    are told where there are any.
+    """
+    causes = diagnosis.causes if diagnosis else ()
+    order = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.NOT_APPLICABLE, Verdict.CONFIRMED)
+    words = dict(GROUPS)
+    found = [(sum(one.verdict is verdict for one in causes), words[verdict]) for verdict in order]
+    told = [f"{amount} {word}" for amount, word in found if amount or word != "not applicable"]
+    return f"{plural(len(causes), 'cause')} checked: {', '.join(told)}"
+
+
+def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
+    """The unknown causes with most claims that hold, then fewest open ones; at most two."""
+    unknown = of(diagnosis, Verdict.UNKNOWN) if diagnosis else ()
+    return tuple(sorted(unknown, key=lambda cause: (-holding(cause), unanswered(cause)))[:2])
+
+
+def standing(cause: Cause) -> str:
+    """`2 claims hold, 3 unknown`: of the claims that speak for it."""
+    held = holding(cause)
+    verb = "holds" if held == 1 else "hold"
+    return f"{plural(held, 'claim')} {verb}, {unanswered(cause)} unknown"
+
+
+def would_decide(diagnosis: Diagnosis | None) -> tuple[str, ...]:
+    """The facts that would decide about the nearest candidates."""
+    return tuple(
+        dict.fromkeys(
+            fact for cause in nearest(diagnosis) for check in cause.checks for fact in check.missing
+        )
+    )
+
+
+def offers(causes: Iterable[Cause]) -> tuple[Offer, ...]:
+    """What can be done about these causes, best first as the runbooks have it, each once."""
+    found = (offer for cause in causes for offer in cause.mitigations)
+    return tuple({offer.id: offer for offer in found}.values())
+
+
+# --- questions
+
+
+def answered(diagnosis: Diagnosis | None) -> str:
+    """`38 of 40 questions answered`; "" when nothing was asked."""
+    asked = [one for item in (diagnosis.evidence if diagnosis else ()) for one in item.asked]
+    done = sum(one.status in ANSWERED for one in asked)
+    return f"{done} of {plural(len(asked), 'question')} answered" if asked else ""
+
+
+def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
+    """Questions without an answer that would decide, those of the nearest candidate first."""
+    wanted = [key for cause in nearest(diagnosis) for key in cause.evidence]
+    items = [item for item in (diagnosis.evidence if diagnosis else ()) if item.name in wanted]
+    return tuple(
+        asked
+        for item in sorted(items, key=lambda item: wanted.index(item.name))
+        for asked in item.asked
+        if asked.status not in FINE and asked.question
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Why something has no answer, and what would give one ("" where nobody knows)."""
+
+    reason: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gaps:
+    """What a diagnosis leaves open.
+
+    `undecided` are unknown causes of which nothing is missing: their values lie between what
+    confirms and what refutes. `causes` are those that miss something, by why; `evidence` what else
+    has no answer.
+    """
+
+    undecided: tuple[Cause, ...]
+    causes: dict[Gap, tuple[str, ...]]
+    evidence: dict[Gap, tuple[str, ...]]
+
+
+def gaps(diagnosis: Diagnosis) -> Gaps:
+    """What could not be decided, and what was not answered, by reason. Nothing is passed over."""
+    unknown = of(diagnosis, Verdict.UNKNOWN)
+    missing = [cause for cause in unknown if _misses_something(cause)]
+    asked_for = {key for cause in missing for key in cause.evidence}
+    others = [
+        (_gap(failed), item.name)
+        for item in diagnosis.evidence
+        if (failed := failure(item)) is not None
+        and item.name not in asked_for
+        and not _only_absent(item, failed)
+    ]
+    return Gaps(
+        undecided=tuple(cause for cause in unknown if not _misses_something(cause)),
+        causes=_grouped(
+            (_gap_of(cause, diagnosis.evidence), cause_name(cause.runbook)) for cause in missing
+        ),
+        evidence=_grouped(others),
+    )
+
+
+def _grouped(found: Iterable[tuple[Gap, str]]) -> dict[Gap, tuple[str, ...]]:
+    told: dict[Gap, tuple[str, ...]] = {}
+    for gap, name in found:
+        told[gap] = (*told.get(gap, ()), name)
+    return told
+
+
+def _misses_something(cause: Cause) -> bool:
+    return not cause.checks or any(check.truth is Truth.UNKNOWN for check in cause.checks)
+
+
+def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
+    """Why a cause was not checked: the question of its evidence that failed, else its sentence."""
+    for item in evidence:
+        failed = failure(item) if item.name in cause.evidence else None
+        if failed:
+            return _gap(failed)
+    return Gap(because(cause) or "not measured", _FIXES[EvidenceStatus.SKIPPED])
+
+
+def failure(item: Evidence) -> Asked | None:
+    """The question whose failure stands for the evidence; None when all were answered.
+
+    A series that is not there stands back behind a backend that did not answer.
+    """
+    failed = [question for question in item.asked if question.status not in FINE]
+    failed.sort(key=lambda question: question.status is EvidenceStatus.EMPTY)
+    asked = next(iter(failed), None)
+    if asked or item.status in FINE:
+        return asked
+    return Asked(question="", backend="", status=item.status, detail=item.reason)
+
+
+def _only_absent(item: Evidence, failed: Asked) -> bool:
+    """Whether the evidence is there, and only a series that some engines lack is not."""
+    return item.status is EvidenceStatus.COLLECTED and failed.status is EvidenceStatus.EMPTY
+
+
+def _gap(asked: Asked) -> Gap:
+    """The reason with its fix. A detail that names its own fix, or the missing key, keeps it."""
+    reason, mark, fix = asked.detail.partition("Fix:")
+    reason = reason.strip().rstrip(".") or f"{backend_name(asked.backend)}: {asked.status.value}"
+    if mark and fix.strip():
+        return Gap(small(reason), fix.strip().rstrip("."))
+    if ": set " in reason:  # not configured: the sentence says which key
+        return Gap(small(reason))
+    backend = backend_name(asked.backend) or "the backend"
+    return Gap(small(reason), _FIXES.get(asked.status, "").format(backend=backend))

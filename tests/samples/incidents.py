@@ -1,0 +1,341 @@
+"""The story of `story` in every state, and a list of incidents as a page shows it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tailhound.model import (
+    AlertStatus,
+    Confidence,
+    Diagnosis,
+    EvidenceStatus,
+    Happened,
+    Incident,
+    Outlook,
+    Progress,
+    Revised,
+    Seen,
+    Stage,
+    State,
+    Subject,
+    SubjectKind,
+)
+from tests.samples import story
+from tests.samples.story import (
+    ALERTS,
+    CPU,
+    DIAGNOSIS,
+    DNS,
+    DRAINED,
+    EVENTS,
+    FABRIC,
+    INGRESS,
+    INGRESS_SERIES,
+    MAYBE_DRAINED,
+    NOT_HERE,
+    NOW,
+    OUT,
+    RDMA,
+    SILENT,
+    SINCE,
+    SPEC,
+    SYMPTOM,
+    THROTTLING,
+    UNDECIDED,
+    alert,
+    asked,
+    at,
+    evidence,
+    subject,
+)
+
+HOSTILE = (
+    "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}{% raw %}\u202e\x1b[31m"
+)
+
+FIRST = Incident(
+    id="8R5W",
+    key="workload:eu-1/llm/chat-json",
+    subject=subject(),
+    state=State.INVESTIGATING,
+    alerts=ALERTS,
+    received_at=at(2),
+    revision=1,
+    causes_checked=14,
+    verdict_by=at(2, 30),
+)
+COLLECTING = replace(
+    FIRST,
+    revision=2,
+    progress=Progress(
+        answered=31,
+        waiting=15,
+        failed=1,
+        ruled_out=("cpu-oversubscription", "gpu-clocks", "dns-resolution", "node-drain", "a", "b"),
+    ),
+)
+CONFIRMED = replace(
+    FIRST,
+    revision=3,
+    state=State.DIAGNOSED,
+    diagnosis=DIAGNOSIS,
+    timeline=(
+        Happened(at=SINCE, what="alert InferenceInterTokenLatencyHigh"),
+        Happened(at=at(2), what="received; 14 causes are being checked"),
+        Happened(at=at(4, 11), what="verdict: the CPU limit stops the engine, high confidence"),
+    ),
+)
+
+
+def diagnosed(outlook: Outlook, **changes: Any) -> Diagnosis:
+    """The diagnosis of the story with another outlook; nothing is named as the cause."""
+    return replace(
+        DIAGNOSIS, outlook=outlook, primary=None, chain=(), **({"confidence": None} | changes)
+    )
+
+
+MEDIUM = replace(
+    CONFIRMED,
+    diagnosis=replace(
+        DIAGNOSIS,
+        confidence=Confidence.MEDIUM,
+        causes=(
+            replace(
+                THROTTLING,
+                confidence=Confidence.MEDIUM,
+                confidence_because="its onset is unknown",
+                onset=None,
+            ),
+            *DIAGNOSIS.causes[1:],
+        ),
+        evidence=(*DIAGNOSIS.evidence, RDMA),
+    ),
+)
+TWO_FIT = replace(
+    CONFIRMED,
+    diagnosis=diagnosed(
+        Outlook.TWO_FIT, confidence=Confidence.MEDIUM, causes=(THROTTLING, DRAINED, *OUT)
+    ),
+)
+UNKNOWN = replace(
+    CONFIRMED,
+    diagnosis=diagnosed(
+        Outlook.NONE_CONFIRMED,
+        causes=(UNDECIDED, INGRESS, *OUT, NOT_HERE),
+        evidence=(
+            evidence(
+                "cpu",
+                CPU.asked[0],
+                asked(
+                    'rate(container_cpu_cfs_throttled_seconds_total{pod="chat-json-2"}[5m])',
+                    status=EvidenceStatus.TIMEOUT,
+                    detail="prometheus:9090 did not answer within 5 s.",
+                ),
+                facts={"throttled_ratio": 0.15},
+            ),
+            INGRESS_SERIES,
+        ),
+        at_deadline=True,
+        decided_at=at(2, 30),
+    ),
+)
+NO_SYMPTOM = replace(
+    CONFIRMED,
+    diagnosis=diagnosed(
+        Outlook.NONE_CONFIRMED,
+        symptom=None,
+        stages=(),
+        causes=(replace(THROTTLING, confidence=Confidence.MEDIUM), *OUT),
+    ),
+)
+NOTHING_LEFT = replace(CONFIRMED, diagnosis=diagnosed(Outlook.NONE_CONFIRMED, causes=OUT))
+BLIND = replace(
+    CONFIRMED,
+    diagnosis=diagnosed(
+        Outlook.BLIND,
+        symptom=None,
+        stages=(),
+        scope="",
+        shape="",
+        load="",
+        blind="prometheus",
+        causes=(
+            UNDECIDED,
+            INGRESS,
+            DNS,
+            story.ruled_out("node-drain", DRAINED.title, "No node was drained."),
+        ),
+        evidence=(
+            SILENT,
+            evidence(
+                "ingress",
+                asked("up", status=EvidenceStatus.TIMEOUT, detail="nothing for 10 s."),
+            ),
+            SPEC,
+        ),
+        at_deadline=True,
+        decided_at=at(2, 30),
+    ),
+)
+REVISED = replace(
+    CONFIRMED,
+    revision=4,
+    revised=Revised(
+        at=at(3, 17),
+        was_at=at(2, 30),
+        was="No cause confirmed.",
+        why="Prometheus answered after 47 s.",
+    ),
+)
+RESOLVED = replace(
+    CONFIRMED,
+    revision=9,
+    state=State.RESOLVED,
+    resolved_at=at(38),
+    alerts=tuple(
+        replace(one, status=AlertStatus.RESOLVED, ends_at=at(38)) for one in CONFIRMED.alerts
+    ),
+)
+RESOLVED_EARLY = replace(FIRST, revision=3, state=State.RESOLVED, resolved_at=at(3))
+BACK = replace(
+    CONFIRMED,
+    revision=10,
+    state=State.INVESTIGATING,
+    episode=2,
+    n=2,
+    alerts=tuple(replace(one, starts_at=at(51)) for one in ALERTS),
+    verdict_by=at(52, 30),
+    previous_resolved_at=at(38),
+)
+AGAIN = replace(CONFIRMED, revision=5, n=2, state=State.INVESTIGATING, verdict_by=at(6))
+DEFERRED = replace(FIRST, state=State.DEFERRED, verdict_by=None)
+JOINED = replace(FIRST, state=State.JOINED, joined_into="7F3K")
+FAILED = replace(
+    FIRST,
+    revision=6,
+    state=State.FAILED,
+    failed_because="the database was full for 10 min.",
+)
+UNREADABLE = replace(
+    FIRST,
+    key="unreadable",
+    alerts=(),
+    subject=Subject(kind=SubjectKind.GROUP),
+    unreadable="`alerts` is missing: this is no notification of Alertmanager, version 4.",
+)
+EVERY_FIELD = replace(
+    REVISED,
+    id="7F3K",
+    n=3,
+    episode=2,
+    progress=COLLECTING.progress,
+    resolved_at=at(38),
+    previous_resolved_at=at(-600),
+    truncated_alerts=2,
+    repeats=5,
+    joined_into="9C1Q",
+    failed_because=FAILED.failed_because,
+    unreadable=UNREADABLE.unreadable,
+)
+"""No state at all: every field holds something, for what writes and reads them back."""
+
+STATES: Mapping[str, Incident] = {
+    "first": FIRST,
+    "collecting": COLLECTING,
+    "confirmed": CONFIRMED,
+    "medium": MEDIUM,
+    "two-fit": TWO_FIT,
+    "unknown": UNKNOWN,
+    "no-symptom": NO_SYMPTOM,
+    "nothing-left": NOTHING_LEFT,
+    "blind": BLIND,
+    "revised": REVISED,
+    "resolved": RESOLVED,
+    "resolved-early": RESOLVED_EARLY,
+    "back": BACK,
+    "again": AGAIN,
+    "deferred": DEFERRED,
+    "joined": JOINED,
+    "failed": FAILED,
+    "unreadable": UNREADABLE,
+}
+"""One incident in every state, under the state's name."""
+
+
+# --- a list: other ids, other workloads
+
+INVESTIGATING = replace(
+    COLLECTING,
+    id="7F3K",
+    subject=subject("prod", "llm-70b"),
+    alerts=(alert(alertname="LLMDHighTTFT", namespace="prod", deployment="llm-70b"),),
+    received_at=at(4, 21),
+    verdict_by=at(4, 51),
+    timeline=(Happened(at=at(4, 21), what="alert LLMDHighTTFT"),),
+)
+NO_SHELL = replace(
+    UNKNOWN,
+    id="2H8D",
+    subject=subject("storage", "db-1"),
+    received_at=at(-14),
+    diagnosis=diagnosed(
+        Outlook.NONE_CONFIRMED,
+        causes=(FABRIC, MAYBE_DRAINED, *OUT, NOT_HERE),
+        evidence=(CPU, RDMA, EVENTS),
+        stages=(),
+        at_deadline=True,
+        symptom=replace(SYMPTOM, name="write wait", value=0.0025, usual=0.001, slo=None),
+    ),
+)
+LISTED = (
+    INVESTIGATING,
+    replace(CONFIRMED, truncated_alerts=2),
+    NO_SHELL,
+    replace(BLIND, id="4T6V", received_at=at(-20)),
+    replace(RESOLVED, id="5B2M", received_at=at(-300)),
+    replace(TWO_FIT, id="9C1Q", received_at=at(-360)),
+    replace(DEFERRED, id="1Q9X", received_at=at(-420)),
+    replace(JOINED, id="3M7N", joined_into="8R5W", received_at=at(-480)),
+    replace(
+        FAILED,
+        id="6K0B",
+        subject=INVESTIGATING.subject,
+        alerts=INVESTIGATING.alerts,
+        received_at=at(-540),
+    ),
+    replace(UNREADABLE, id="0A0A", received_at=at(-4320)),
+)
+"""The newest first, each of another id."""
+
+
+def hostile(text: str = HOSTILE) -> Incident:
+    """An incident in which every text that can come from outside is hostile."""
+    bad = replace(
+        RDMA,
+        reason=text,
+        asked=(replace(RDMA.asked[0], question=text, detail=text, answer=text, backend=text),),
+    )
+    check = replace(THROTTLING.checks[0], needs=(), seen=(Seen(name="x", value=text, of=text),))
+    cause = replace(
+        THROTTLING,
+        because=text,
+        says=text,
+        checks=(check, replace(FABRIC.checks[0], missing=(text,))),
+        evidence=("fabric",),
+    )
+    return replace(
+        CONFIRMED,
+        id="BAD1",
+        subject=subject(text, text),
+        alerts=(alert(alertname=text, severity=text, **{text: text}),),
+        diagnosis=replace(
+            DIAGNOSIS,
+            causes=(cause, replace(FABRIC, because=text)),
+            chain=("cpu-throttling",),
+            evidence=(bad,),
+            stages=(Stage(stage=text, seconds=1.0, usual_seconds=0.5),),
+            symptom=replace(SYMPTOM, name=text),
+            scope=text,
+        ),
+        timeline=(Happened(at=NOW, what=text),),
+    )
