@@ -21,7 +21,7 @@ test: setup       ## all tests; names the parts that are missing here, and fails
 
 quick: setup      ## the inner loop: style and unit tests, under a minute
 	$(BIN)/ruff check -q . && $(BIN)/ruff format --check -q .
-	$(BIN)/pytest -q -x -n $(JOBS) tests/unit -m "not nightly" $(SLOW:%=--ignore=tests/unit/%)
+	$(BIN)/pytest -q -x -n $(JOBS) tests/unit -m "not nightly and not postgres" $(SLOW:%=--ignore=tests/unit/%)
 
 check: setup      ## style, types, import contracts, runbooks
 	$(BIN)/ruff check .

@@ -67,10 +67,15 @@ class Listen(Section):
 
 
 class Store(Section):
-    """The database: an SQLite file, or PostgreSQL."""
+    """The database: an SQLite file, or PostgreSQL, whose password may be given apart."""
 
     url: str = "sqlite:///tailhound.db"
 
+    password: Secret | None = None
+
+    def secret(self) -> str:
+        """The password, "" when there is none; SettingsError when it can't be read."""
+        return "" if self.password is None else self.password.read()
 
 class Prometheus(Section):
     """One Prometheus (or compatible) server. `url` empty = not configured."""

@@ -96,6 +96,19 @@ class Server:
             self._signal(signal.SIGKILL)
             self._process.wait(timeout=10)
 
+    def ended(self, seconds: float) -> None:
+        """Wait until it has ended by itself; LabError when it has not."""
+        try:
+            self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise LabError(f"{self.name} did not end within {seconds:g} s") from None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process.poll() is None
+
     @property
     def pid(self) -> int:
         """Its process id."""

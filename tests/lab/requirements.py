@@ -8,6 +8,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 
+from tests.lab import postgres
 from tests.lab.kube import binaries
 
 
@@ -56,6 +57,16 @@ class KubeApiServer(Part):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PostgreSql(Part):
+    """It lies in a folder by its version, and refuses to be root."""
+
+    @property
+    def present(self) -> bool:
+        """Whether there is one that may run here."""
+        return postgres.binaries() is not None
+
+
 _PATH = ":".join(("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"))
 
 PARTS = {
@@ -69,6 +80,7 @@ PARTS = {
         Part("ssh-keygen", "openssh-client", "make the keys of the SSH hosts"),
         Part("unshare", "util-linux", "give each host its own /sys and /proc files", True),
         Part("etcd", "etcd-server", "keep what a real API server stores"),
+        PostgreSql("postgres", "postgresql", "run everything on PostgreSQL too"),
         KubeApiServer("kube-apiserver", "", "read a scenario's cluster from a real API server"),
         Part("chromium", "chromium", "look at the web pages as a browser does"),
     )

@@ -98,7 +98,7 @@ class Server:
         listening = self._extras.listening or bind(
             self._settings.listen.host, self._settings.listen.port
         )
-        database = open_database(self._settings.store.url)
+        database = open_database(self._settings.store.url, self._settings.store.secret())
         asked = self._extras.transports
         backends = transports(self._settings) if asked is None else tuple(asked)
         try:

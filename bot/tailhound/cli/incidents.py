@@ -17,7 +17,8 @@ DONE, FINDINGS = 0, 1
 
 def run(args: argparse.Namespace) -> int:
     """List incidents, newest first, or show one; exit code 1 when there is none of that id."""
-    reader = IncidentReader.open(load(args.config).store.url)
+    store = load(args.config).store
+    reader = IncidentReader.open(store.url, store.secret())
     try:
         if args.id is None:
             return _list(reader.list(limit=max(1, args.limit)), args.format)

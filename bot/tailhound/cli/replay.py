@@ -57,7 +57,7 @@ def case_of(what: str, settings: Settings) -> CaseFile:
 
 def from_store(id: str, settings: Settings) -> CaseFile:
     """A stored incident, read beside a running serve; RecordingUnreadable when nothing is kept."""
-    reader = IncidentReader.open(settings.store.url)
+    reader = IncidentReader.open(settings.store.url, settings.store.secret())
     try:
         incident, parts = reader.get(id), reader.recorded(id)
     finally:

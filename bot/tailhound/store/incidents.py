@@ -44,10 +44,10 @@ class IncidentReader:
         return cls(database.readers, database.name)
 
     @classmethod
-    def open(cls, url: str) -> "IncidentReader":
+    def open(cls, url: str, password: str = "") -> "IncidentReader":
         """The reader of a database that another process may have open; SettingsError without."""
-        name = sa.make_url(url).render_as_string(hide_password=True)
-        return cls(open_readers(url), name)
+        engine = open_readers(url, password)
+        return cls(engine, sa.make_url(url).render_as_string(hide_password=True))
 
     def list(
         self,

@@ -231,6 +231,17 @@ sa.Index("th_silence_state", silence.c.state)
 
 click = sa.Table(
     "th_click",
+replica = sa.Table(
+    "th_replica",
+    METADATA,
+    sa.Column("id", sa.String(40), primary_key=True),
+    sa.Column("until", sa.Float, nullable=False),
+    sa.Column("started_at", sa.Float, nullable=False),
+    sa.Column("host", sa.String(200), nullable=False),
+)
+"""The processes that share a PostgreSQL: a life, and until when it is taken for alive, by the clock
+of the database."""
+
     METADATA,
     sa.Column("envelope_id", sa.String(200), primary_key=True),
     sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), nullable=False),

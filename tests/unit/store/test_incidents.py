@@ -13,6 +13,7 @@ from tailhound.store import outputs, records
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader, RawOutput
 from tailhound.store.records import Record
+from tests.databases import url_of
 from tests.samples.incidents import EVERY_FIELD as INCIDENT
 from tests.samples.story import DIAGNOSIS
 
@@ -20,8 +21,8 @@ NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(f"sqlite:///{tmp_path / 'bot.db'}")
+def database(each_database: str, tmp_path: Path) -> Iterator[Database]:
+    opened = open_database(url_of(tmp_path))
     yield opened
     opened.close()
 
@@ -154,7 +155,7 @@ def test_repeats_are_counted_beside_the_snapshot(database: Database) -> None:
 
 def test_a_reader_works_beside_a_running_serve(database: Database, tmp_path: Path) -> None:
     _put(database, INCIDENT)
-    reader = IncidentReader.open(f"sqlite:///{tmp_path / 'bot.db'}")
+    reader = IncidentReader.open(url_of(tmp_path))
     assert [incident.id for incident in reader.list()] == ["7F3K"]
     with database.writing() as connection:
         records.change(connection, "7F3K", lambda r: r.edited(causes_checked=9), NOW)

@@ -13,6 +13,7 @@ from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
 from tailhound.store.recordings import Part, forget_earlier, keep_part
 from tailhound.store.tables import investigation
+from tests.databases import url_of
 from tests.samples.incidents import EVERY_FIELD as INCIDENT
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
@@ -20,8 +21,8 @@ ID = INCIDENT.id
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(f"sqlite:///{tmp_path / 'bot.db'}")
+def database(each_database: str, tmp_path: Path) -> Iterator[Database]:
+    opened = open_database(url_of(tmp_path))
     with opened.writing() as connection:
         records.insert(connection, [records.Record(incident=INCIDENT)], NOW)
     yield opened
