@@ -18,11 +18,13 @@ from tailhound_collectors.kv_cache import KvCacheCollector
 from tailhound_collectors.kv_transfer import KvTransferCollector
 from tailhound_collectors.latency import LatencyCollector
 from tailhound_collectors.lengths import LengthsCollector
+from tailhound_collectors.node_agents import NodeAgentsCollector
 from tailhound_collectors.node_heartbeats import HeartbeatCollector
 from tailhound_collectors.pods import ContainerCollector
 from tailhound_collectors.rdma import RdmaCollector
 from tailhound_collectors.rdma_host import HostRdmaCollector
 from tailhound_collectors.rdma_pause import PauseCollector
+from tailhound_collectors.recent_changes import RecentChangesCollector
 from tailhound_collectors.replicas import ReplicasCollector
 from tailhound_collectors.rollout import RolloutCollector
 from tailhound_collectors.volumes import VolumesCollector
@@ -30,6 +32,7 @@ from tailhound_collectors.volumes import VolumesCollector
 COLLECTORS: tuple[Collector[Any, Any], ...] = (
     ContainerCpuCollector(),
     NodeCpuCollector(),
+    NodeAgentsCollector(),
     LatencyCollector(),
     ContainerCollector(),
     EngineCollector(),
@@ -45,6 +48,7 @@ COLLECTORS: tuple[Collector[Any, Any], ...] = (
     DemandCollector(),
     AutoscalerCollector(),
     RolloutCollector(),
+    RecentChangesCollector(),
     DiskIoCollector(),
     DriveHealthCollector(),
     VolumesCollector(),

@@ -11,7 +11,8 @@ from tailhound.model.facts import fact
 from tailhound_collectors.discovery import Found, find
 from tailhound_collectors.edges import edge_symptoms
 from tailhound_collectors.errors import ErrorRow, aborted, error_rows
-from tailhound_collectors.families import Part
+from tailhound_collectors.families import Family, Part
+from tailhound_collectors.pod_paces import pod_paces, with_paces
 from tailhound_collectors.reading import ratio, side_by_side, usually
 from tailhound_collectors.symptoms import (
     Means,
@@ -118,7 +119,7 @@ def _timed(found: Found | None, params: LatencyParams) -> Reading[Latency]:
         return Latency()
     family = found.family
     measured = yield from means(family, found.here, params.usual)
-    rows = yield from symptoms(family, measured, found.here, params.usual)
+    rows = yield from _rows(family, measured, found.here, params)
     growth, symptom = slowest(rows)
     stages = tuple(_stage(one, measured) for one in family.stages)
     latency = Latency(
@@ -130,6 +131,17 @@ def _timed(found: Found | None, params: LatencyParams) -> Reading[Latency]:
         symptoms=rows or None,
     )
     return _cpu_stage(latency, measured, family.on_cpu)
+
+
+def _rows(
+    family: Family, measured: Means, here: str, params: LatencyParams
+) -> Reading[tuple[SymptomRow, ...]]:
+    """The latencies, with their pods where there are several."""
+    rows = yield from symptoms(family, measured, here, params.usual)
+    if len(params.pods) < 2:
+        return rows
+    paces = yield from pod_paces(family, measured, here, params.usual)
+    return with_paces(rows, paces)
 
 
 def _counted(found: Found | None, params: LatencyParams) -> Reading[Latency]:

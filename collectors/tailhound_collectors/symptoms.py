@@ -53,8 +53,21 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PodPace:
+    """One latency at one pod: its mean now and usually; a new pod has no usual one."""
+
+    pod: str
+    seconds: float | None = None
+    usual_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SymptomRow:
-    """One latency: its mean now and usually, and the samples that its onset is read from."""
+    """One latency: its mean now and usually, and the samples that its onset is read from.
+
+    `pods` is asked of a latency that grew at a workload of several pods. A pod that served nothing
+    is not in it.
+    """
 
     symptom: str
     title: str
@@ -66,18 +79,20 @@ class SymptomRow:
     clipped: bool = False
     series: Series | None = None
     usual_series: Series | None = None
+    pods: tuple[PodPace, ...] | None = None
 
 
 def mean(timings: Sequence[Timing], here: str, window: str) -> str:
     """The mean in seconds of the first spelling that exists."""
     return " or ".join(
         f"(sum (rate({one.total}{here}[{window}])) / sum (rate({one.count}{here}[{window}]))"
-        f"{_scaled(one)})"
+        f"{scaled(one)})"
         for one in timings
     )
 
 
-def _scaled(timing: Timing) -> str:
+def scaled(timing: Timing) -> str:
+    """What turns a mean into seconds; "" for one that is in seconds."""
     return "" if timing.unit == 1 else f" * {timing.unit:g}"
 
 
@@ -153,7 +168,7 @@ def _quantile(
     q = 0.99 if requests >= THIN_REQUESTS else 0.9
     promql = " or ".join(
         f"(histogram_quantile({q:g}, sum by (le) (rate({one.bucket}{here}[{WINDOW}])))"
-        f"{_scaled(one)})"
+        f"{scaled(one)})"
         for one in timings
     )
     now, before = yield from usually(promql, usual)

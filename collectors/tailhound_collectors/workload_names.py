@@ -74,6 +74,11 @@ def revision_matcher(params: WorkloadParams) -> str:
     return f"revision_name=~{quoted(known)}"
 
 
+def workload_of(pod: str) -> str:
+    """The workload that a pod's name comes from; the name itself when it has no such suffix."""
+    return next(iter(_owners(pod)), pod)
+
+
 def _owners(pod: str) -> tuple[str, ...]:
     """The workloads that a pod's name may come from; none when it has no suffix of theirs.
 

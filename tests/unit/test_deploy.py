@@ -75,6 +75,7 @@ def _thing(resource: str, above: str) -> dict[str, Any]:
     owners = [{"kind": above, "name": "owner"}] if above else []
     return {
         "kind": KINDS.get(resource, resource),
+        "involvedObject": {"name": "x"},
         "metadata": {"name": "x", "namespace": "prod", "ownerReferences": owners},
         "spec": _POD if resource == "pods" else {"selector": {"app": "a"}},
     }

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tailhound.diagnosis.before import changed_before
 from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.plan import Facts, Plan, inputs_of
 from tailhound.diagnosis.rank import Ranked, rank
 from tailhound.diagnosis.resolve import Resolved
+from tailhound.diagnosis.scope import scope_of
 from tailhound.diagnosis.symptom import shape_and_load, stages_of, symptom_of
 from tailhound.model import (
     Cause,
@@ -33,12 +35,17 @@ _NO_ANSWER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """When and how the verdict was reached, for people. `mode` decides about buttons."""
+    """When and how the verdict was reached, for people. `mode` decides about buttons.
+
+    `since` is when the alert says that it began: what changed is looked for before that where no
+    onset is known.
+    """
 
     decided_at: datetime
     at_deadline: bool
     took_seconds: float
     mode: str
+    since: datetime | None = None
 
 
 def values_for(runbook: Runbook, site: Site) -> dict[str, float]:
@@ -75,13 +82,14 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         evidence=tuple(evidence),
         stages=stages_of(evidence),
         symptom=symptom,
-        scope=_scope(case.resolved),
+        scope=scope_of(evidence, case.resolved),
         shape=shape,
         load=load,
         blind=blind,
         decided_at=when.decided_at,
         at_deadline=when.at_deadline,
         took_seconds=when.took_seconds,
+        changed=changed_before(evidence, (symptom.onset if symptom else None) or when.since),
     )
 
 
@@ -132,13 +140,3 @@ def _outlook(ranked: Ranked, evidence: Sequence[Evidence]) -> tuple[Outlook, str
     if asked and all(one.status in _NO_ANSWER for one in asked):
         return Outlook.BLIND, "Prometheus"
     return Outlook.NONE_CONFIRMED, ""
-
-
-def _scope(resolved: Resolved) -> str:
-    if resolved.nodes_count > len(resolved.nodes):
-        return f"{len(resolved.nodes)} of {resolved.nodes_count:,} nodes looked at"
-    if resolved.pods_count == 0:
-        return ""
-    if resolved.pods_count > len(resolved.pods):
-        return f"{len(resolved.pods)} of {resolved.pods_count:,} pods looked at"
-    return "1 pod" if resolved.pods_count == 1 else f"{resolved.pods_count} pods"

@@ -6,6 +6,7 @@ No key holds `startsAt` or a fingerprint: a pair of Prometheus servers differs i
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 from tailhound.model import Alert, AlertGroup, Incident, Subject, SubjectKind
 from tailhound.settings import Incidents
@@ -28,9 +29,15 @@ def why_ignored(alert: Alert, settings: Incidents) -> str | None:
     """The reason why this alert starts nothing, or None."""
     if alert.name in settings.ignore:
         return f"{alert.name} is in incidents.ignore"
-    if alert.labels.get("severity") == "none":
+    if with_severity(alert, settings).severity == "none":
         return "severity is none"
     return None
+
+
+def with_severity(alert: Alert, settings: Incidents) -> Alert:
+    """The alert with what its severity label means at this site."""
+    told = alert.labels.get(settings.severity_label, "")
+    return replace(alert, severity=settings.severities.get(told, told)[:40])
 
 
 def subject_of(alert: Alert, settings: Incidents) -> Subject:
@@ -102,10 +109,14 @@ def nodes_of(incident: Incident, settings: Incidents) -> tuple[str, ...]:
     if incident.subject.kind is not SubjectKind.NODE:
         return ()
     alerts = incident.firing or incident.alerts
-    worst = sorted(alerts, key=lambda alert: _RANK.get(alert.labels.get("severity", ""), 9))
+    worst = sorted(alerts, key=lambda alert: _RANK.get(_severity(alert), 9))
     return tuple(dict.fromkeys(filter(None, (subject_of(a, settings).node for a in worst))))
 
 
 def workload_key(cluster: str, namespace: str, workload: str) -> str:
     """The key of an incident about this workload; "" when it has no name."""
     return _key("workload", cluster, namespace, workload) if workload else ""
+
+
+def _severity(alert: Alert) -> str:
+    return alert.severity or alert.labels.get("severity", "")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import groupby, pairwise
 from statistics import median
 
 from tailhound.model import FactValue
@@ -15,6 +16,15 @@ DEVIATIONS = 3.0
 FLOOR_RATIO = 0.10
 """A band is never narrower than a tenth of its median: a flat series has no deviation at all, and
 any jitter would leave it. Our own default."""
+
+TEETH = 3
+"""A comb has at least three spikes."""
+
+TOOTH_RATIO = 1.5
+"""A spike stands out from the usual value by half of it. Our own default."""
+
+REGULAR_RATIO = 0.25
+"""The spikes of a comb come in equal intervals, give or take a quarter. Our own default."""
 
 RESOLUTION_SECONDS = 120.0
 """The rate window of the series that onsets are read from; a scrape interval is shorter."""
@@ -34,8 +44,12 @@ def onset_of(series: FactValue, usual_series: FactValue) -> datetime | None:
     """The first sample after which the series stays outside its usual band until its end.
 
     Both are sets of {at, value}. None = unknown: no samples, no usual window, not outside at the
-    end for three samples, or outside from the first sample on (it began earlier than we look).
+    end for three samples, or outside from the first sample on (it began earlier than we look). What
+    comes back regularly (`teeth_of`) began with its first spike.
     """
+    teeth = teeth_of(series, usual_series)
+    if teeth:
+        return _first_of(teeth, series)
     samples = _pairs(series)
     edges = band([value for _, value in _pairs(usual_series)])
     if edges is None or not samples:
@@ -52,11 +66,11 @@ def onset_of(series: FactValue, usual_series: FactValue) -> datetime | None:
 def half_grown(series: FactValue, usual_series: FactValue) -> datetime | None:
     """When the series had come half the way from its usual value to where it is now, for good.
 
-    For a step that is its onset. None when there was no onset.
+    For a step, and for spikes that come back, that is the onset. None when there was no onset.
     """
     onset, usual = onset_of(series, usual_series), _pairs(usual_series)
-    if onset is None:
-        return None
+    if onset is None or teeth_of(series, usual_series):
+        return onset
     centre = median(value for _, value in usual)
     later = [(at, value) for at, value in _pairs(series) if at >= onset.timestamp()]
     level = median(value for _, value in later[len(later) // 2 :])
@@ -73,6 +87,54 @@ def left_band(series: FactValue, usual_series: FactValue) -> bool | None:
     if edges is None or len(values) < SAMPLES_OUTSIDE:
         return None
     return all(not edges[0] <= value <= edges[1] for value in values)
+
+
+def teeth_of(series: FactValue, usual_series: FactValue) -> tuple[float, ...]:
+    """When each spike of a comb began; () when the series is none.
+
+    A comb leaves its band upwards and comes back at least three times, in equal intervals, and goes
+    on doing so; a series that is usually like that is none. What is shorter than the rate window
+    that the series was read with can't be told from a steady rise.
+    """
+    samples, usual = _pairs(series), _pairs(usual_series)
+    edges = band([value for _, value in usual])
+    if edges is None or not samples:
+        return ()
+    high = max(edges[1], TOOTH_RATIO * median(value for _, value in usual))
+    starts = _spikes(samples, edges[1], high)
+    gaps = [after - before for before, after in pairwise(starts)]
+    if len(starts) < TEETH or not _regular(gaps):
+        return ()
+    goes_on = samples[-1][0] - starts[-1] <= (1 + 2 * REGULAR_RATIO) * median(gaps)
+    new = _share_above(usual, high) < _share_above(samples, high) / 2
+    return tuple(starts) if goes_on and new else ()
+
+
+def _spikes(samples: Sequence[tuple[float, float]], edge: float, high: float) -> list[float]:
+    """The beginnings of the times above the edge that reach `high`; not of one that lasts since
+    before the first sample.
+    """
+    runs = [tuple(run) for _, run in groupby(samples, key=lambda sample: sample[1] > edge)]
+    return [
+        run[0][0] for run in runs[1:] if run[0][1] > edge and max(value for _, value in run) >= high
+    ]
+
+
+def _regular(gaps: Sequence[float]) -> bool:
+    return bool(gaps) and all(
+        abs(gap - median(gaps)) <= REGULAR_RATIO * median(gaps) for gap in gaps
+    )
+
+
+def _share_above(samples: Sequence[tuple[float, float]], high: float) -> float:
+    return sum(value >= high for _, value in samples) / len(samples)
+
+
+def _first_of(teeth: Sequence[float], series: FactValue) -> datetime | None:
+    """The first spike, when a whole interval without one is seen before it."""
+    interval = median(after - before for before, after in pairwise(teeth))
+    quiet = teeth[0] - _pairs(series)[0][0]
+    return datetime.fromtimestamp(teeth[0], UTC) if quiet > interval else None
 
 
 def after_its_effect(cause: datetime | None, effect: datetime | None) -> bool:

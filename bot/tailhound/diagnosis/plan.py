@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailhound.diagnosis.resolve import Resolved
-from tailhound.diagnosis.symptom import LATENCY
 from tailhound.flow import Collector
 from tailhound.model import Evidence, EvidenceStatus, FactValue
 from tailhound.rules.expression import Condition
@@ -78,9 +77,10 @@ class Plan:
 
 
 def plan(
-    runbooks: Sequence[Runbook], resolved: Resolved, always: Collector[Any, Any] | None
+    runbooks: Sequence[Runbook], resolved: Resolved, always: Sequence[Collector[Any, Any]]
 ) -> Plan:
-    """What these runbooks want to know of this subject. `always` is asked whatever they want."""
+    """What these runbooks want to know of this subject. `always` are asked whatever they
+    want."""
     shared: dict[tuple[str, Any], Planned] = {}
     names: dict[Key, str] = {}
     for runbook in runbooks:
@@ -100,9 +100,9 @@ def plan(
             shared[key] = _merged(item, runbook.id, wanted)
             names[runbook.id, wanted.name] = item.name
     found = tuple(shared.values())
-    if always and all(item.collector.name != always.name for item in found):
-        found += _always(always, resolved)
-    return Plan(evidence=found, names=names)
+    asked = {item.collector.name for item in found}
+    more = tuple(_always(one, resolved) for one in always if one.name not in asked)
+    return Plan(evidence=(*found, *more), names=names)
 
 
 def _merged(item: Planned, runbook: str, wanted: EvidencePlan) -> Planned:
@@ -119,13 +119,10 @@ def _free(name: str, runbook: str, shared: Mapping[Any, Planned]) -> str:
     return name if name not in taken else f"{runbook}.{name}"
 
 
-def _always(collector: Collector[Any, Any], resolved: Resolved) -> tuple[Planned, ...]:
+def _always(collector: Collector[Any, Any], resolved: Resolved) -> Planned:
     params, why_not = _filled(collector, {}, resolved)
-    return (
-        Planned(
-            name=LATENCY.rpartition(".")[2], collector=collector, params=params, why_not=why_not
-        ),
-    )
+    name = collector.name.rpartition(".")[2]
+    return Planned(name=name, collector=collector, params=params, why_not=why_not)
 
 
 def _params(runbook: Runbook, wanted: EvidencePlan, resolved: Resolved) -> tuple[Any, str]:

@@ -151,7 +151,8 @@ def _with_pods(found: Resolved, pods: tuple[KubeObject, ...], how: str) -> Resol
         pod for pod in pods if pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
     ]
     names = ordered({_name(pod) for pod in alive}, found.pod)
-    nodes = sorted({str(pod.get("spec", {}).get("nodeName") or "") for pod in alive} - {""})
+    places = {_name(pod): str(pod.get("spec", {}).get("nodeName") or "") for pod in alive}
+    nodes = sorted(set(places.values()) - {""})
     first = next((pod for pod in alive if _name(pod) == found.pod), alive[0] if alive else {})
     container = serving_container(
         first.get("spec", {}).get("containers", []),
@@ -162,6 +163,7 @@ def _with_pods(found: Resolved, pods: tuple[KubeObject, ...], how: str) -> Resol
         pods=names[:PODS_AT_MOST],
         pods_count=len(names),
         nodes=tuple(nodes),
+        pod_nodes=tuple((name, places[name]) for name in names[:PODS_AT_MOST] if places[name]),
         container=container or found.container,
         found_by=how,
     )

@@ -93,15 +93,13 @@ def _nodes_by_metrics(found: Resolved) -> Reading[Resolved]:
         Query(promql=f"group by (container) (kube_pod_container_info{here})"),
     )
     infos, containers = yield from together(asked)
-    nodes = (
-        ()
-        if isinstance(infos, Missing)
-        else tuple(sorted({item.label("node") for item in infos} - {""}))
-    )
+    told = () if isinstance(infos, Missing) else infos
+    places = sorted((item.label("pod"), item.label("node")) for item in told if item.label("node"))
+    nodes = tuple(sorted({node for _, node in places}))
     names = (
         ()
         if isinstance(containers, Missing)
         else tuple(sorted({item.label("container") for item in containers} - {""}))
     )
     container = serving_container([{"name": name} for name in names], {}) or found.container
-    return replace(found, nodes=found.nodes or nodes, container=container)
+    return replace(found, nodes=found.nodes or nodes, pod_nodes=tuple(places), container=container)

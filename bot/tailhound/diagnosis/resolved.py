@@ -21,7 +21,8 @@ class Resolved:
     """What the collectors' parameters are filled from. Empty = nobody could tell.
 
     `pods` are at most PODS_AT_MOST of `pods_count`; `nodes_count` is how many nodes the alerts of a
-    node incident name, of which `nodes` are the first. `selector` is the label selector of the
+    node incident name, of which `nodes` are the first. `pod_nodes` are (pod, node), of those that
+    are known to run somewhere. `selector` is the label selector of the
     workload's pods. `found_by` says how. `usual` are the usable "usual" offsets in seconds.
     """
 
@@ -37,6 +38,7 @@ class Resolved:
     node: str = ""
     nodes: tuple[str, ...] = ()
     nodes_count: int = 0
+    pod_nodes: tuple[tuple[str, str], ...] = ()
     selector: str = ""
     usual: tuple[float, ...] = USUAL
     metric_prefix: str = ""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of
+from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of, teeth_of
 from tailhound.model import Evidence, FactValue, Stage, Symptom
 
 LATENCY = "prometheus.request_latency"
@@ -20,14 +20,15 @@ _WINDOWS = {3600.0: "1 h", 86400.0: "1 d", 604800.0: "7 d"}
 def symptom_of(
     evidence: Iterable[Evidence], slo: Mapping[str, float], usual: Sequence[float]
 ) -> Symptom | None:
-    """The first latency, else the first share of failures, else the first wait for what is behind
-    (a drive), that left its usual band upwards; None when none is known to.
+    """The first latency, else the first share of failures, else the first that left its usual band
+    of what is behind (waits of a drive, containers that a node can't start), upwards; None when
+    none is known to. What rises again and again counts, where nothing stays up.
     """
-    rows = _moved(evidence)
+    rows = moved(evidence)
     if not rows:
         return None
     first = rows[0]
-    found = _failures(first) if "ratio" in first else _latency_symptom(first, slo)
+    found = _told(first, slo)
     halves = [
         half
         for row in rows
@@ -39,6 +40,27 @@ def symptom_of(
         onset=_onset(first),
         half_grown=max(halves, default=None),
     )
+
+
+def _told(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
+    """The symptom that a row tells of, without its times."""
+    key, unit = _measure(row)
+    if key == "seconds" and _stays_up(row):
+        return _latency_symptom(row, slo)
+    name = f"error share at {row['source']}" if key == "ratio" else str(row["title"])
+    # what comes and goes is told by its highest value: between two spikes it is as usual
+    stays = _stays_up(row)
+    return Symptom(
+        name=f"{name} mean at its peaks" if key == "seconds" else name,
+        value=float(row[key]) if stays else _highest(row),
+        unit=unit,
+        usual=_number(row.get(f"usual_{key}")),
+        slo=slo.get(f"{row['symptom']}_mean_seconds") if key == "seconds" else None,
+    )
+
+
+def _highest(row: Mapping[str, Any]) -> float:
+    return max(float(sample["value"]) for sample in row["series"])
 
 
 def _latency_symptom(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
@@ -53,15 +75,6 @@ def _latency_symptom(row: Mapping[str, Any], slo: Mapping[str, float]) -> Sympto
         usual=_number(before),
         slo=slo.get(f"{row['symptom']}_{quantile}_seconds"),
         at_least=row.get("clipped") is True and quantile != "mean",
-    )
-
-
-def _failures(row: Mapping[str, Any]) -> Symptom:
-    return Symptom(
-        name=f"error share at {row['source']}",
-        value=float(row["ratio"]),
-        unit="ratio",
-        usual=_number(row.get("usual_ratio")),
     )
 
 
@@ -82,9 +95,12 @@ def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
 
 
 def shape_and_load(evidence: Sequence[Evidence], symptom: Symptom | None) -> tuple[str, str]:
-    """How the symptom grew ("step", "ramp"), and what the load did ("flat", "up", "down")."""
-    rows = _moved(evidence)
-    shape = shape_of(rows[0].get("series"), symptom.onset) if rows and symptom else ""
+    """How the symptom grew ("step", "ramp", "comb"), and what the load did ("flat", "up", "down").
+
+    "" = nobody can tell.
+    """
+    rows = moved(evidence)
+    shape = _shape(rows[0], symptom) if rows and symptom else ""
     load = _number(_latency(evidence).get("requests_ratio"))
     if load is None:
         return shape, ""
@@ -93,23 +109,48 @@ def shape_and_load(evidence: Sequence[Evidence], symptom: Symptom | None) -> tup
     return shape, "down" if load < LOAD_DOWN else "flat"
 
 
-def _moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
-    """The latencies, then the shares of failures, that left their usual band upwards; where none
-    did, the symptoms of any other evidence that did.
+def _shape(row: Mapping[str, Any], symptom: Symptom) -> str:
+    if _comes_and_goes(row):
+        return "comb"
+    return shape_of(row.get("series"), symptom.onset)
+
+
+def moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
+    """The latencies, then the shares of failures, that left their usual band upwards, else those
+    that leave it again and again; where none does, the symptoms of any other evidence.
     """
     items = tuple(evidence)
     facts = _latency(items)
     rows = [*_records(facts.get("symptoms")), *_records(facts.get("errors"))]
-    behind = (_records(item.facts.get("symptoms")) for item in items if item.collector != LATENCY)
-    moved = [row for row in rows if _left_upwards(row)]
-    return moved or [row for part in behind for row in part if _left_upwards(row)]
+    behind = [
+        row
+        for item in items
+        if item.collector != LATENCY
+        for row in _records(item.facts.get("symptoms"))
+    ]
+    return _of_interest(rows) or _of_interest(behind)
 
 
-def _left_upwards(row: Mapping[str, Any]) -> bool:
-    kind = "ratio" if "ratio" in row else "seconds"
-    now, before = _number(row.get(kind)), _number(row.get(f"usual_{kind}"))
+def _of_interest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return list(filter(_stays_up, rows)) or list(filter(_comes_and_goes, rows))
+
+
+def _stays_up(row: Mapping[str, Any]) -> bool:
+    key, _ = _measure(row)
+    now, before = _number(row.get(key)), _number(row.get(f"usual_{key}"))
     outside = left_band(row.get("series"), row.get("usual_series")) is True
     return outside and now is not None and before is not None and now > before
+
+
+def _comes_and_goes(row: Mapping[str, Any]) -> bool:
+    return bool(teeth_of(row.get("series"), row.get("usual_series")))
+
+
+def _measure(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Under which name a row holds its value, and the unit of it."""
+    if "unit" in row:
+        return "value", str(row["unit"])
+    return ("ratio", "ratio") if "ratio" in row else ("seconds", "seconds")
 
 
 def _latency(evidence: Iterable[Evidence]) -> Mapping[str, FactValue]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from tailhound.diagnosis.before import CHANGES
 from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, values_for
 from tailhound.diagnosis.group import nodes_of, workload_key
 from tailhound.diagnosis.plan import Plan, Planned, plan
@@ -28,6 +29,9 @@ from tailhound.settings import Settings
 from tailhound.store.codec import evidence_from_plain, evidence_to_plain
 
 _RESOLVED = TypeAdapter(Resolved)
+ALWAYS = (LATENCY, CHANGES)
+"""The collectors that every incident asks, whatever its runbooks want."""
+
 MEMOS_AT_MOST = 200
 SUBJECT = "subject"
 """The name of the evidence that tells how the subject was found."""
@@ -83,7 +87,7 @@ class Investigator:
     ) -> None:
         self._compiled = compiled
         self._runbooks = compiled.runbooks
-        self._latency = collectors.get(LATENCY)
+        self._always = tuple(collectors[name] for name in ALWAYS if name in collectors)
         self._transports = tuple(transports)
         self._settings = settings
         self._memos: OrderedDict[tuple[str, int], Memo] = OrderedDict()
@@ -207,6 +211,7 @@ class Investigator:
                 at_deadline=at_deadline,
                 took_seconds=took_seconds,
                 mode=self._settings.mode,
+                since=incident.since,
             ),
         )
 
@@ -230,7 +235,7 @@ class Investigator:
         return (*found, *(item.unasked for item in wanted if item.why_not))
 
     def _plan(self, resolved: Plain) -> Plan:
-        return plan(self._runbooks, _inputs(resolved), self._latency)
+        return plan(self._runbooks, _inputs(resolved), self._always)
 
     def _site(self, incident: Incident, resolved: Resolved) -> Site:
         subject = incident.subject
@@ -257,10 +262,14 @@ def _kept(incident: Incident, names: Sequence[str]) -> tuple[Evidence, ...]:
     return tuple(item for item in old if item.name not in names)
 
 
+_HOW = ("notes", "found_by", "pod_nodes")
+"""What may differ between two resolutions that are about the same."""
+
+
 def _about(resolved: Plain) -> dict[str, Any]:
     """What a resolution is about, however it was found."""
     found = resolved["resolved"]
-    return {key: found[key] for key in found if key not in ("notes", "found_by")}
+    return {key: found[key] for key in found if key not in _HOW}
 
 
 def _inputs(resolved: Plain) -> Resolved:

@@ -5,16 +5,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tailhound.durable.asking import noted
+from tailhound.durable.asking import TIMELINE_AT_MOST, noted
 from tailhound.model import (
     Diagnosis,
     Evidence,
     EvidenceStatus,
+    Happened,
     Incident,
     Progress,
     Revised,
     State,
 )
+from tailhound.model.verdict import Changed
 from tailhound.model.wording import duration
 from tailhound.store import codec
 from tailhound.store.records import Record
@@ -45,7 +47,22 @@ def diagnosed(record: Record, n: int, diagnosis: Diagnosis, now: datetime) -> Re
         revised=None,
         failed_because="",
     )
-    return noted(after, now, f"Verdict: {headline(diagnosis)}")
+    return noted(_with_changes(after, diagnosis), now, f"Verdict: {headline(diagnosis)}")
+
+
+def _with_changes(record: Record, diagnosis: Diagnosis) -> Record:
+    """The record with what changed before the symptom in its timeline, each once, at its time."""
+    timeline = record.incident.timeline
+    found = [Happened(at=one.at, what=_told(one)) for one in diagnosis.changed]
+    new = [one for one in found if one not in timeline]
+    if not new:
+        return record
+    whole = sorted((*timeline, *new), key=lambda one: one.at)
+    return record.edited(timeline=tuple(whole[-TIMELINE_AT_MOST:]))
+
+
+def _told(one: Changed) -> str:
+    return f"{one.what} (by {one.by})" if one.by else one.what
 
 
 def failed(record: Record, n: int, why: str, now: datetime) -> Record | None:
@@ -64,10 +81,11 @@ def failed(record: Record, n: int, why: str, now: datetime) -> Record | None:
 def revised(record: Record, old: Diagnosis, new: Diagnosis, why: str, now: datetime) -> Record:
     """The record after late evidence: the old verdict is named only when the new one differs."""
     if _essence(old) == _essence(new):
-        return record.edited(diagnosis=new)
+        return _with_changes(record.edited(diagnosis=new), new)
     note = Revised(at=now, was_at=old.decided_at or now, was=headline(old), why=why)
     line = f"Verdict revised: {headline(new)}; it was: {headline(old)}"
-    return noted(record.edited(diagnosis=new, revised=note), now, line)
+    after = _with_changes(record.edited(diagnosis=new, revised=note), new)
+    return noted(after, now, line)
 
 
 def headline(diagnosis: Diagnosis) -> str:

@@ -153,6 +153,20 @@ class Symptom:
     half_grown: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """Something that changed before the symptom began: context, and no verdict.
+
+    `kind` is "rollout" | "workload" | "scaling" | "configmap" | "node". `what` is one sentence, its
+    words from outside. `by` is the manager that Kubernetes names, "" for none.
+    """
+
+    at: datetime
+    kind: str
+    what: str
+    by: str = ""
+
+
 class Outlook(Enum):
     """What the headline says."""
 
@@ -169,7 +183,8 @@ class Diagnosis:
     `chain` runs from trigger to effect and holds `primary`. `causes` has one entry per runbook of
     the compiled set, confirmed first, then unknown, refuted, not applicable. `blind` names the
     backend that does not answer when the outlook is BLIND. `scope` is "1 of 3 pods", `shape` is
-    "step" | "ramp" | "comb" | "", `load` is "flat" | "up" | "down" | "".
+    "step" | "ramp" | "comb" | "", `load` is "flat" | "up" | "down" | "". `changed` is what is known
+    to have changed within the hour before the symptom, in the order of time.
     """
 
     outlook: Outlook
@@ -187,6 +202,7 @@ class Diagnosis:
     decided_at: datetime | None = None
     at_deadline: bool = False
     took_seconds: float = 0.0
+    changed: tuple[Changed, ...] = ()
 
     def cause(self, runbook: str) -> Cause:
         """The verdict of one runbook; KeyError without it."""

@@ -11,6 +11,7 @@ from tailhound.diagnosis.onset import (
     left_band,
     onset_of,
     shape_of,
+    teeth_of,
 )
 from tailhound.model import FactValue
 
@@ -89,3 +90,77 @@ def test_a_jump_is_a_step_and_a_climb_is_a_ramp() -> None:
 )
 def test_whatever_is_no_series_gives_no_onset(junk: FactValue) -> None:
     assert onset_of(junk, junk) is None
+
+
+# what comes and goes
+
+
+def comb(
+    *, spikes: int = 4, every: int = 24, wide: int = 8, high: float = 4.0, quiet: int = 40
+) -> FactValue:
+    """Samples at 1, then spikes of `wide` samples, a spike each `every` samples."""
+    one = [high] * wide + [1.0] * (every - wide)
+    return series(*[1.0] * quiet, *one * spikes)
+
+
+def test_spikes_in_equal_intervals_are_a_comb_that_began_with_the_first() -> None:
+    found = comb()
+    assert teeth_of(found, USUAL) == tuple(1000.0 + 15 * (40 + 24 * at) for at in range(4))
+    assert onset_of(found, USUAL) == at(1000 + 15 * 40)
+    assert half_grown(found, USUAL) == onset_of(found, USUAL)
+
+
+def test_a_comb_that_is_up_at_the_end_began_with_its_first_spike_too() -> None:
+    inside = series(*[1.0] * 40, *([4.0] * 8 + [1.0] * 16) * 3, *[4.0] * 8)
+    assert onset_of(inside, USUAL) == at(1000 + 15 * 40)
+
+
+def test_two_spikes_are_no_comb() -> None:
+    assert teeth_of(comb(spikes=2), USUAL) == ()
+    assert len(teeth_of(comb(spikes=3), USUAL)) == 3
+
+
+def test_spikes_that_hardly_stand_out_are_no_comb() -> None:
+    assert teeth_of(comb(high=1.45), USUAL) == ()
+    assert len(teeth_of(comb(high=1.6), USUAL)) == 4
+
+
+def test_spikes_at_odd_times_are_no_comb() -> None:
+    odd = series(*[1.0] * 40, *([4.0] * 8 + [1.0] * 8), *([4.0] * 8 + [1.0] * 40), *[4.0] * 8)
+    assert teeth_of(odd, USUAL) == ()
+
+
+def test_a_comb_that_ended_is_none() -> None:
+    ended = series(*[1.0] * 40, *([4.0] * 8 + [1.0] * 16) * 3, *[1.0] * 60)
+    assert teeth_of(ended, USUAL) == ()
+
+
+def test_a_series_that_usually_comes_and_goes_is_no_news() -> None:
+    assert teeth_of(comb(), comb(quiet=0)) == ()
+
+
+def test_a_comb_that_is_older_than_the_history_began_nobody_knows_when() -> None:
+    found = comb(quiet=4)
+    assert len(teeth_of(found, USUAL)) == 4
+    assert onset_of(found, USUAL) is None
+    begun = series(*[4.0] * 4, *[1.0] * 16, *([4.0] * 8 + [1.0] * 16) * 3)
+    assert onset_of(begun, USUAL) is None
+
+
+def test_a_step_a_ramp_and_silence_are_no_comb() -> None:
+    assert teeth_of(series(*[1.0] * 20, *[5.0] * 60), USUAL) == ()
+    assert teeth_of(series(*[1 + 0.1 * step for step in range(80)]), USUAL) == ()
+    assert teeth_of(series(*[1.0] * 80), USUAL) == ()
+    assert teeth_of(None, USUAL) == ()
+    assert teeth_of(comb(), None) == ()
+
+
+@given(st.lists(st.floats(min_value=0.95, max_value=1.05), min_size=1, max_size=180))
+def test_jitter_is_no_comb(values: list[float]) -> None:
+    assert teeth_of(series(*values), USUAL) == ()
+
+
+@given(st.lists(st.floats(min_value=0, max_value=1e6), max_size=180))
+def test_a_comb_has_three_spikes_in_order_whatever_the_series(values: list[float]) -> None:
+    found = teeth_of(series(*values), USUAL)
+    assert not found or (len(found) >= 3 and list(found) == sorted(found))

@@ -166,3 +166,62 @@ def test_a_drive_counts_where_requests_stayed_as_usual_and_not_when_it_got_faste
 
 def test_symptoms_of_another_evidence_that_are_none_are_left_out() -> None:
     assert symptom_of([other(3, None, {"title": "x"}, {"seconds": "slow"})], {}, ()) is None
+
+
+COMB = [1.0] * 10 + ([5.0] * 4 + [1.0] * 4) * 4
+
+
+def test_what_comes_and_goes_is_told_by_its_peak_and_as_a_comb() -> None:
+    rows = evidence([latency("ttft", "first token", *COMB)])
+    found = symptom_of(rows, {"ttft_mean_seconds": 2.0}, ())
+    assert found is not None
+    assert (found.name, found.value, found.unit) == (
+        "first token mean at its peaks",
+        5.0,
+        "seconds",
+    )
+    assert (found.usual, found.slo) == (1.0, 2.0)
+    assert found.onset == datetime.fromtimestamp(NOW - 60 * 31, UTC)
+    assert shape_and_load(rows, found) == ("comb", "")
+
+
+def test_what_stays_up_comes_before_what_comes_and_goes() -> None:
+    rows = evidence(
+        [latency("ttft", "first token", *COMB), latency("itl", "inter-token", 1, 9, 9, 9)]
+    )
+    found = symptom_of(rows, {}, ())
+    assert found is not None
+    assert found.name == "inter-token mean"
+
+
+def test_failures_that_come_and_go_are_told_by_their_peak() -> None:
+    shares = [0.0] * 10 + ([0.5] * 4 + [0.0] * 4) * 4
+    found = symptom_of(evidence([], [failures(*shares)]), {}, ())
+    assert found is not None
+    assert (found.name, found.value, found.unit) == ("error share at the ingress", 0.5, "ratio")
+
+
+def test_what_a_node_counts_is_the_symptom_where_no_latency_moved() -> None:
+    row = {
+        "symptom": "node_starts",
+        "title": "container creation errors",
+        "unit": "per_second",
+        "value": 0.2,
+        "usual_value": 0.0,
+        "series": series(0, 0, 0.2, 0.2, 0.2),
+        "usual_series": series(0, 0, 0, 0),
+    }
+    node = Evidence(
+        name="agent",
+        collector="prometheus.node_agents",
+        status=EvidenceStatus.COLLECTED,
+        facts={"symptoms": (row,)},
+    )
+    quiet = evidence([latency("ttft", "first token", 1, 1, 1, 1)])
+    found = symptom_of([*quiet, node], {}, ())
+    assert found is not None
+    assert (found.name, found.value, found.unit) == ("container creation errors", 0.2, "per_second")
+    slow = evidence([latency("ttft", "first token", 1, 9, 9, 9)])
+    found = symptom_of([node, *slow], {}, ())
+    assert found is not None
+    assert found.name == "first token mean"

@@ -1,0 +1,54 @@
+"""What changed before the symptom began, out of the evidence: context for people, no verdict."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from tailhound.model import Evidence
+from tailhound.model.verdict import Changed
+
+CHANGES = "kubernetes.recent_changes"
+"""The collector whose evidence every incident gets, whatever the runbooks ask."""
+
+LOOK_BACK_SECONDS = 3600.0
+"""An hour: as long as events live, and as the shortest usual moment lies back. Our own default."""
+
+TOLD_AT_MOST = 10
+"""The changes nearest to the onset are told."""
+
+_LATEST = 253402300799.0  # the last second that a datetime can be
+
+
+def changed_before(evidence: Iterable[Evidence], onset: datetime | None) -> tuple[Changed, ...]:
+    """The changes within the hour before the onset, in the order of time; () without an onset."""
+    if onset is None:
+        return ()
+    until = onset.timestamp()
+    rows = [row for item in evidence if item.collector == CHANGES for row in _rows(item)]
+    found = sorted(
+        (
+            Changed(
+                at=datetime.fromtimestamp(at, UTC),
+                kind=str(row.get("kind") or ""),
+                what=str(row.get("what") or ""),
+                by=str(row.get("by") or ""),
+            )
+            for row in rows
+            if (at := _at(row)) is not None and until - LOOK_BACK_SECONDS <= at <= until
+        ),
+        key=lambda one: one.at,
+    )
+    return tuple(found[-TOLD_AT_MOST:])
+
+
+def _rows(item: Evidence) -> list[Mapping[str, Any]]:
+    rows = item.facts.get("changes")
+    known = rows if isinstance(rows, tuple | list) else ()
+    return [row for row in known if isinstance(row, Mapping)]
+
+
+def _at(row: Mapping[str, Any]) -> float | None:
+    at = row.get("at")
+    if isinstance(at, bool) or not isinstance(at, int | float):
+        return None
+    return float(at) if 0 <= at <= _LATEST else None

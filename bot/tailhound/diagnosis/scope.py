@@ -1,0 +1,109 @@
+"""How much of the subject the symptom is at: one pod, the pods of one node, all of them. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tailhound.diagnosis.onset import FLOOR_RATIO, TOOTH_RATIO
+from tailhound.diagnosis.resolved import Resolved
+from tailhound.diagnosis.symptom import moved
+from tailhound.model import Evidence
+
+FAIR_PART = 0.5
+"""A pod takes part when it grew by half as much as the whole did. Our own default."""
+
+
+def scope_of(evidence: Sequence[Evidence], resolved: Resolved) -> str:
+    """`1 of 3 pods, on gpu-node-1`, `all 3 pods`, `1 of 2 drives`; "" when nobody can tell.
+
+    Where the incident has more pods or nodes than are looked at, that is said in any case.
+    """
+    rows = moved(evidence)
+    found = _of_pods(rows[0], resolved) or _of_drives(rows[0], evidence) if rows else ""
+    return ", ".join(part for part in (found, _looked_at(resolved)) if part)
+
+
+def _looked_at(resolved: Resolved) -> str:
+    if resolved.nodes_count > len(resolved.nodes):
+        return f"{len(resolved.nodes)} of {resolved.nodes_count:,} nodes looked at"
+    if resolved.pods_count > len(resolved.pods):
+        return f"{len(resolved.pods)} of {resolved.pods_count:,} pods looked at"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pods:
+    """Which pods the symptom is at, of those that are measured."""
+
+    hit: tuple[str, ...]
+    measured: int
+
+
+def _of_pods(row: Mapping[str, Any], resolved: Resolved) -> str:
+    total = len(resolved.pods)
+    if total == 1:
+        return "the only pod" if _is_engines(row) else ""
+    found = _hit(row)
+    if not found.hit or total == 0:
+        return ""
+    if len(found.hit) == total:
+        return f"all {total} pods"
+    silent = total - found.measured
+    more = f", {silent} not measured" if silent > 0 else ""
+    return f"{len(found.hit)} of {total} pods{_where(found.hit, resolved)}{more}"
+
+
+def _is_engines(row: Mapping[str, Any]) -> bool:
+    """Whether the workload's own server measured it, not the ingress, a drive or a node."""
+    return "pods" in row and not str(row.get("symptom", "")).startswith(("edge", "disk"))
+
+
+def _hit(row: Mapping[str, Any]) -> _Pods:
+    """The pods that left their own usual value, and grew about as much as the whole."""
+    whole, usual = _number(row.get("seconds")), _number(row.get("usual_seconds"))
+    paces = [pace for pace in row.get("pods") or () if _number(pace.get("seconds")) is not None]
+    if whole is None or usual is None:
+        return _Pods((), 0)
+    return _Pods(
+        tuple(str(pace["pod"]) for pace in paces if _grew(pace, usual, whole - usual)), len(paces)
+    )
+
+
+def _grew(pace: Mapping[str, Any], usual_of_all: float, growth_of_all: float) -> bool:
+    own = _number(pace.get("usual_seconds"))
+    usual = usual_of_all if own is None else own
+    growth = float(pace["seconds"]) - usual
+    return growth > FLOOR_RATIO * usual and growth >= FAIR_PART * growth_of_all
+
+
+def _where(pods: Sequence[str], resolved: Resolved) -> str:
+    """The node that all of them run on, where the workload has others too; "" otherwise."""
+    places = dict(resolved.pod_nodes)
+    names = {places.get(pod, "") for pod in pods}
+    node = next(iter(names)) if len(names) == 1 else ""
+    if not node or len(set(places.values())) < 2:
+        return ""
+    several = "all on" if len(pods) > 1 else "on"
+    return f", {several} {node}"
+
+
+def _of_drives(row: Mapping[str, Any], evidence: Iterable[Evidence]) -> str:
+    """How many of the drives that are looked at are slow, where the symptom is a drive's."""
+    if not str(row.get("symptom", "")).startswith("disk"):
+        return ""
+    drives = next((item.facts["drives"] for item in evidence if item.facts.get("drives")), ())
+    growths = [_number(one.get("slowdown_ratio")) for one in _records(drives)]
+    known = [growth for growth in growths if growth is not None]
+    slow = sum(growth > TOOTH_RATIO for growth in known)
+    if not slow or len(known) < 2:
+        return ""
+    return f"all {slow} drives" if slow == len(known) else f"{slow} of {len(known)} drives"
+
+
+def _records(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if value else []
+
+
+def _number(value: Any) -> float | None:
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if known else None

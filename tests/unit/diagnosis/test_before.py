@@ -1,0 +1,75 @@
+"""What changed before the symptom began."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tailhound.diagnosis.before import CHANGES, TOLD_AT_MOST, changed_before
+from tailhound.model import Evidence, EvidenceStatus
+
+ONSET = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
+
+
+def row(minutes: float, what: str = "rollout of chat", **more: Any) -> dict[str, Any]:
+    at = (ONSET + timedelta(minutes=minutes)).timestamp()
+    return {"at": at, "kind": "rollout", "what": what, "by": None, **more}
+
+
+def evidence(*rows: Any, collector: str = CHANGES) -> list[Evidence]:
+    return [
+        Evidence(
+            name="recent_changes",
+            collector=collector,
+            status=EvidenceStatus.COLLECTED,
+            facts={"changes": rows},
+        )
+    ]
+
+
+def told(*rows: Any) -> list[str]:
+    return [one.what for one in changed_before(evidence(*rows), ONSET)]
+
+
+def test_what_changed_within_the_hour_before_is_told_in_the_order_of_time() -> None:
+    assert told(row(-1, "later"), row(-59, "earlier")) == ["earlier", "later"]
+
+
+def test_what_changed_long_before_or_after_the_onset_is_not_told() -> None:
+    assert told(row(-61, "long ago"), row(1, "after"), row(0, "at once")) == ["at once"]
+
+
+def test_who_did_it_is_told_where_it_is_known() -> None:
+    by = row(-5, by="argocd-controller")
+    (found,) = changed_before(evidence(by), ONSET)
+    assert (found.by, found.kind, found.at) == (
+        "argocd-controller",
+        "rollout",
+        ONSET - timedelta(minutes=5),
+    )
+    (nobody,) = changed_before(evidence(row(-5)), ONSET)
+    assert nobody.by == ""
+
+
+def test_only_the_nearest_are_told() -> None:
+    found = told(*(row(-minute, f"{minute}") for minute in range(1, 30)))
+    assert found == [str(minute) for minute in range(TOLD_AT_MOST, 0, -1)]
+
+
+def test_without_an_onset_nothing_came_before_it() -> None:
+    assert changed_before(evidence(row(-5)), None) == ()
+
+
+def test_other_evidence_is_not_read() -> None:
+    assert changed_before(evidence(row(-5), collector="kubernetes.rollout"), ONSET) == ()
+    assert changed_before([], ONSET) == ()
+
+
+VALUE = st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["at", "kind", "what", "by"]), VALUE) | VALUE))
+def test_rows_that_hold_anything_are_no_error(rows: list[Any]) -> None:
+    for one in changed_before(evidence(*rows), ONSET):
+        assert ONSET - timedelta(hours=1) <= one.at <= ONSET

@@ -1,0 +1,144 @@
+"""Which channels an incident goes to: only what the configuration names, whatever labels say."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tailhound.diagnosis.routing import Routed, channels, routed
+from tailhound.model import Alert, AlertStatus, Incident, State, Subject, SubjectKind
+from tailhound.settings import Slack
+
+NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
+
+
+def incident(*, thread: str = "", severity: str = "", **labels: str) -> Incident:
+    alert = Alert(
+        fingerprint="f",
+        name="LLMDHighTTFT",
+        labels=labels,
+        annotations={"tailhound_thread": thread} if thread else {},
+        status=AlertStatus.FIRING,
+        starts_at=NOW,
+        severity=severity,
+    )
+    return Incident(
+        id="7F3K",
+        key="k",
+        subject=Subject(kind=SubjectKind.GROUP),
+        state=State.INVESTIGATING,
+        alerts=(alert,),
+        received_at=NOW,
+    )
+
+
+def slack(*routes: dict[str, object], **more: object) -> Slack:
+    return Slack.model_validate({"channel": "C0", "routes": routes, **more})
+
+
+def test_without_routes_everything_goes_to_the_channel() -> None:
+    assert routed(incident(namespace="prod"), slack()) == (Routed(channel="C0"),)
+
+
+def test_the_first_route_that_matches_is_taken() -> None:
+    found = slack(
+        {"match": {"namespace": "dev"}, "channel": "C1"},
+        {"match": {"namespace": "prod"}, "channel": "C2"},
+        {"match": {}, "channel": "C3"},
+    )
+    assert [to.channel for to in routed(incident(namespace="prod"), found)] == ["C2"]
+    assert [to.channel for to in routed(incident(namespace="test"), found)] == ["C3"]
+
+
+def test_a_route_that_continues_adds_a_channel_once() -> None:
+    found = slack(
+        {"match": {"namespace": "prod"}, "channel": "C1", "continue": True},
+        {"match_re": {"team": "infer.*"}, "channel": "C2", "continue": True},
+        {"match": {}, "channel": "C1"},
+    )
+    both = routed(incident(namespace="prod", team="inference"), found)
+    assert [to.channel for to in both] == ["C1", "C2"]
+
+
+def test_a_regular_expression_matches_the_whole_value() -> None:
+    found = slack({"match_re": {"namespace": "prod"}, "channel": "C1"})
+    assert [to.channel for to in routed(incident(namespace="prod-2"), found)] == ["C0"]
+
+
+def test_a_label_that_is_not_there_is_the_empty_text() -> None:
+    found = slack({"match": {"team": ""}, "channel": "C1"})
+    assert [to.channel for to in routed(incident(), found)] == ["C1"]
+
+
+@pytest.mark.parametrize(
+    ("severity", "mentioned"), [("critical", "S0ONCALL"), ("Page", "S0ONCALL"), ("warning", "")]
+)
+def test_only_the_severities_that_the_route_names_are_mentioned(
+    severity: str, mentioned: str
+) -> None:
+    found = slack({"match": {}, "mention": "S0ONCALL"})
+    (to,) = routed(incident(severity=severity), found)
+    assert (to.channel, to.mention) == ("C0", mentioned)
+
+
+def test_what_the_severity_map_says_is_what_routes_see() -> None:
+    found = slack({"match": {"severity": "critical"}, "channel": "C1"})
+    (to,) = routed(incident(priority="P1", severity="critical"), found)
+    assert to.channel == "C1"
+
+
+@pytest.mark.parametrize(
+    "thread",
+    [
+        "C0AAA/1700000000.000100",
+        "https://acme.slack.com/archives/C0AAA/p1700000000000100",
+        "https://acme.slack.com/archives/C0AAA/p1700000000000100?thread_ts=1.2&cid=C0AAA",
+    ],
+)
+def test_an_annotation_may_name_a_thread_of_a_channel_that_we_know(thread: str) -> None:
+    (to,) = routed(incident(thread=thread), slack(channel="C0AAA"))
+    assert (to.channel, to.thread) == ("C0AAA", "1700000000.000100")
+
+
+@pytest.mark.parametrize(
+    "thread",
+    [
+        "C0OTHER/1700000000.000100",
+        "https://evil.example/x/archives/C0/p1",
+        "C0AAA/latest",
+        "C0AAA/1700000000.000100\n<!channel>",
+    ],
+)
+def test_any_other_thread_is_not_followed(thread: str) -> None:
+    found = slack(channel="C0AAA")
+    (to,) = routed(incident(thread=thread), found)
+    assert (to.channel, to.thread) == ("C0AAA", "")
+
+
+def test_all_channels_of_the_configuration_are_known() -> None:
+    found = slack({"match": {}, "channel": "C1"}, {"match": {}}, fallback_channel="C9")
+    assert channels(found) == ("C0", "C1", "C9")
+
+
+@given(
+    labels=st.dictionaries(st.text(max_size=20), st.text(max_size=60), max_size=5),
+    thread=st.text(max_size=120),
+)
+def test_no_label_and_no_annotation_chooses_a_channel_or_a_mention_of_its_own(
+    labels: dict[str, str], thread: str
+) -> None:
+    found = slack(
+        {"match": {"a": "b"}, "channel": "C1", "mention": "S0ONCALL"}, {"match_re": {"c": "d.*"}}
+    )
+    told = incident(thread=thread)
+    it = replace(told, alerts=(replace(told.alerts[0], labels=labels),))
+    for to in routed(it, found):
+        assert to.channel in ("C0", "C1")
+        assert to.mention in ("", "S0ONCALL")
+
+
+def test_a_broken_expression_is_told_with_its_place() -> None:
+    with pytest.raises(ValueError, match=r"match_re.team: not a regular expression"):
+        slack({"match_re": {"team": "("}})
