@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
 from tailhound.model import State
-from tests.samples.incidents import CONFIRMED, INVESTIGATING, LISTED, hostile
+from tests.samples.hostile import hostile
+from tests.samples.incidents import CONFIRMED, INVESTIGATING, LISTED
 from tests.samples.story import NOW
 from tests.unit.web.running import Running, running
 from tests.unit.web.shelf import Shelf, parts

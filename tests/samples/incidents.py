@@ -14,43 +14,38 @@ from tailhound.model import (
     Outlook,
     Progress,
     Revised,
-    Seen,
-    Stage,
     State,
     Subject,
     SubjectKind,
 )
-from tests.samples import story
-from tests.samples.story import (
-    ALERTS,
-    CPU,
+from tests.samples import causes
+from tests.samples.causes import (
     DIAGNOSIS,
     DNS,
     DRAINED,
-    EVENTS,
     FABRIC,
     INGRESS,
-    INGRESS_SERIES,
     MAYBE_DRAINED,
     NOT_HERE,
-    NOW,
     OUT,
+    THROTTLING,
+    UNDECIDED,
+)
+from tests.samples.story import (
+    ALERTS,
+    CPU,
+    EVENTS,
+    INGRESS_SERIES,
     RDMA,
     SILENT,
     SINCE,
     SPEC,
     SYMPTOM,
-    THROTTLING,
-    UNDECIDED,
     alert,
     asked,
     at,
     evidence,
     subject,
-)
-
-HOSTILE = (
-    "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}{% raw %}\u202e\x1b[31m"
 )
 
 FIRST = Incident(
@@ -163,7 +158,7 @@ BLIND = replace(
             UNDECIDED,
             INGRESS,
             DNS,
-            story.ruled_out("node-drain", DRAINED.title, "No node was drained."),
+            causes.ruled_out("node-drain", DRAINED.title, "No node was drained."),
         ),
         evidence=(
             SILENT,
@@ -306,36 +301,3 @@ LISTED = (
     replace(UNREADABLE, id="0A0A", received_at=at(-4320)),
 )
 """The newest first, each of another id."""
-
-
-def hostile(text: str = HOSTILE) -> Incident:
-    """An incident in which every text that can come from outside is hostile."""
-    bad = replace(
-        RDMA,
-        reason=text,
-        asked=(replace(RDMA.asked[0], question=text, detail=text, answer=text, backend=text),),
-    )
-    check = replace(THROTTLING.checks[0], needs=(), seen=(Seen(name="x", value=text, of=text),))
-    cause = replace(
-        THROTTLING,
-        because=text,
-        says=text,
-        checks=(check, replace(FABRIC.checks[0], missing=(text,))),
-        evidence=("fabric",),
-    )
-    return replace(
-        CONFIRMED,
-        id="BAD1",
-        subject=subject(text, text),
-        alerts=(alert(alertname=text, severity=text, **{text: text}),),
-        diagnosis=replace(
-            DIAGNOSIS,
-            causes=(cause, replace(FABRIC, because=text)),
-            chain=("cpu-throttling",),
-            evidence=(bad,),
-            stages=(Stage(stage=text, seconds=1.0, usual_seconds=0.5),),
-            symptom=replace(SYMPTOM, name=text),
-            scope=text,
-        ),
-        timeline=(Happened(at=NOW, what=text),),
-    )

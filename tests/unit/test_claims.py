@@ -10,8 +10,9 @@ from tailhound.model import Bound, Check, Part, Seen, claims, telling
 from tailhound.model.names import backend_name, capital, cause_name, listed, plural, small
 from tailhound.slack.blocks import message
 from tailhound.truth import Truth
+from tests.samples.causes import DNS, OUT, THROTTLING, UNDECIDED, check
 from tests.samples.incidents import CONFIRMED, STATES, UNKNOWN
-from tests.samples.story import DNS, NOW, OUT, THROTTLING, UNDECIDED, check
+from tests.samples.story import NOW
 
 
 def bound(value: float, alternative: int = 0, comparison: str = ">", fact: str = "a.b") -> Bound:

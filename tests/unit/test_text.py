@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tailhound.cli.text import terminal
+from tests.samples.causes import DIAGNOSIS
 from tests.samples.incidents import CONFIRMED
-from tests.samples.story import DIAGNOSIS, NOW
+from tests.samples.story import NOW
 
 
 @pytest.mark.parametrize("length", [10, 40, 46, 47, 60, 120])

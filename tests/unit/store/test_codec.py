@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tailhound.model import Asked, Evidence, EvidenceStatus, FactValue
 from tailhound.store import codec
+from tests.samples.causes import DIAGNOSIS
 from tests.samples.incidents import EVERY_FIELD, STATES
-from tests.samples.story import DIAGNOSIS
 
 PLAIN = (
     st.none()

@@ -11,8 +11,9 @@ from tailhound.model import Incident, State
 from tailhound.settings import Settings
 from tailhound.web.metrics import Metrics
 from tailhound.web.parts import Counts, HealthLine, Parts, RunbookLine
+from tests.samples.causes import THROTTLING
 from tests.samples.incidents import LISTED
-from tests.samples.story import NOW, QUERY, THROTTLING
+from tests.samples.story import NOW, QUERY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from tailhound.errors import StoreUnavailable
 from tailhound.model import State
 from tailhound.web.app import create_app
 from tailhound.web.parts import Parts
-from tests.samples.incidents import CONFIRMED, FAILED, HOSTILE, LISTED, hostile
+from tests.samples.hostile import HOSTILE, hostile
+from tests.samples.incidents import CONFIRMED, FAILED, LISTED
 from tests.unit.web.asgi import Response, request
 from tests.unit.web.shelf import Shelf, parts
 

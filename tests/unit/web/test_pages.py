@@ -12,7 +12,8 @@ from tailhound.model import EvidenceStatus, Incident, Revised, State
 from tailhound.settings import Settings
 from tailhound.web.app import create_app
 from tailhound.web.parts import Parts
-from tests.samples.incidents import BLIND, CONFIRMED, HOSTILE, LISTED, hostile
+from tests.samples.hostile import HOSTILE, hostile
+from tests.samples.incidents import BLIND, CONFIRMED, LISTED
 from tests.samples.story import INGRESS_SERIES, NOW, QUERY
 from tests.unit.web.asgi import Response, request
 from tests.unit.web.shelf import Output, Shelf, parts
