@@ -6,6 +6,7 @@ so.
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -70,12 +71,12 @@ class Store(Section):
     """The database: an SQLite file, or PostgreSQL, whose password may be given apart."""
 
     url: str = "sqlite:///tailhound.db"
-
     password: Secret | None = None
 
     def secret(self) -> str:
         """The password, "" when there is none; SettingsError when it can't be read."""
         return "" if self.password is None else self.password.read()
+
 
 class Prometheus(Section):
     """One Prometheus (or compatible) server. `url` empty = not configured."""
@@ -138,12 +139,49 @@ class Ssh(Section):
     max_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
 
 
+class Route(Section):
+    """Incidents whose labels match go to `channel` (empty = the default one).
+
+    `match` wants a label to be equal, `match_re` to match a whole regular expression. The first
+    route that matches is taken; `continue: true` looks on. `mention` is the id of a Slack user
+    group that the first post notifies when the severity is among `mention_for`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    match: Mapping[str, str] = {}
+    match_re: Mapping[str, str] = {}
+    channel: str = ""
+    mention: Annotated[str, Field(pattern=r"^(S[A-Z0-9]{2,20})?$")] = ""
+    mention_for: tuple[str, ...] = ("critical", "page")
+    continue_: Annotated[bool, Field(alias="continue")] = False
+
+    @model_validator(mode="after")
+    def _can_be_matched(self) -> "Route":
+        for name, pattern in self.match_re.items():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"match_re.{name}: not a regular expression: {error}") from error
+        return self
+
+
 class Slack(Section):
-    """Slack in Socket Mode. `bot_token` None = not configured. `channel` is a channel id."""
+    """Slack in Socket Mode. `bot_token` None = not configured. `channel` is a channel id.
+
+    `fallback_channel` takes over where a channel refuses for good. A channel gets at most
+    `messages_at_most` new messages in `storm_minutes`; further incidents become rows of one
+    message.
+    """
 
     bot_token: Secret | None = None
     app_token: Secret | None = None
     channel: str = ""
+    routes: tuple[Route, ...] = ()
+    fallback_channel: str = ""
+    threads: bool = True
+    messages_at_most: Annotated[int, Field(ge=1, le=1000)] = 12
+    storm_minutes: Annotated[float, Field(gt=0, le=1440)] = 10.0
     api_url: str = "https://slack.com/api/"
 
 
@@ -155,12 +193,18 @@ class Deadlines(Section):
 
 
 class Incidents(Section):
-    """How alerts become incidents. `cluster` names the cluster of alerts whose labels don't."""
+    """How alerts become incidents. `cluster` names the cluster of alerts whose labels don't.
+
+    `severity_label` is the label that tells the severity, and `severities` what its values mean
+    here: `{P1: critical, P2: warning}`. A value that is not in the map stands for itself.
+    """
 
     reopen_minutes: Annotated[float, Field(ge=0)] = 30.0
     subjects_at_most: Annotated[int, Field(ge=1, le=1000)] = 20
     ignore: tuple[str, ...] = ("Watchdog", "InfoInhibitor")
     concurrency: Annotated[int, Field(ge=1, le=500)] = 50
+    severity_label: str = "severity"
+    severities: Mapping[str, str] = {}
     cluster: str = ""
     cluster_labels: tuple[str, ...] = ("cluster",)
     workload_labels: tuple[str, ...] = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tailhound.durable import verdicts
+from tailhound.durable import storm, verdicts
 from tailhound.durable.asking import LATE, open_parts, task_of
 from tailhound.durable.desk import Desk
 from tailhound.durable.keeping import Heard, raw_outputs, typed
@@ -94,6 +94,8 @@ class Cases:
             if after is None:
                 return False
             open_parts(connection, after, self._desk.terms().parts)
+            if diagnosis.primary and storm.is_urgent(after.incident.severity):
+                storm.release(connection, id)
             left = {"resolved": resolved, "late": list(late)}
             self._finish(connection, id, n, verdicts.headline(diagnosis), left)
             forget_earlier(connection, id, n)

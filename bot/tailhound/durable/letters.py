@@ -8,14 +8,15 @@ A row is `pending`, `sending` (claimed by one boot), `sent`, or `broken` (refuse
 nobody has sent yet are sent as one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place
-from tailhound.notifiers import Delivery, Later, Posted, Refusal
+from tailhound.model import Incident
+from tailhound.notifiers import STORM, Delivery, Later, Posted, Refusal, Storm
 from tailhound.store.records import read_whole
 from tailhound.store.tables import incident, outbox
 
@@ -37,6 +38,8 @@ class Claim:
     thread: str = ""
     mention: str = ""
     seen: str = ""
+    posted_at: float = 0.0
+    wanted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,13 @@ _HERE = (
     outbox.c.place == sa.bindparam("place"),
 )
 _OWN = outbox.alias("own")
-_IS_OWN = outbox.c.part == ""
+_IS_OWN = outbox.c.part.in_(("", STORM))
 _CAN_BE_SENT = sa.or_(_IS_OWN, _OWN.c.message != "")
 """A post in a thread needs the message that the thread hangs on."""
 _WITH_OWN = outbox.outerjoin(
     _OWN,
     sa.and_(
-        outbox.c.part != "",
+        sa.not_(_IS_OWN),
         _OWN.c.incident_id == outbox.c.incident_id,
         _OWN.c.notifier == outbox.c.notifier,
         _OWN.c.place == outbox.c.place,
@@ -116,14 +119,21 @@ def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> 
         unsure=row.unsure,
         lost=row.lost,
         part=row.part,
-        thread=row.own_message if row.part else row.thread,
+        thread=row.thread if row.part in ("", STORM) else row.own_message,
         mention=row.mention,
         seen=row.seen,
+        posted_at=row.posted_at,
+        wanted=row.wanted_revision,
     )
 
 
-def opened(connection: sa.Connection, claimed: Claim) -> Letter:
-    """What a claimed row delivers, in its newest state; ValueError when it can't be read."""
+def opened(
+    connection: sa.Connection, claimed: Claim, storm_of: Callable[[Incident], Storm] | None = None
+) -> Letter:
+    """What a claimed row delivers, in its newest state; ValueError when it can't be read.
+
+    `storm_of` tells of the storm that began with an incident.
+    """
     found = read_whole(connection, claimed.incident_id)
     if found is None:
         raise ValueError(f"there is no incident {claimed.incident_id}")
@@ -139,8 +149,10 @@ def opened(connection: sa.Connection, claimed: Claim) -> Letter:
         thread=claimed.thread,
         mention=claimed.mention,
         seen=claimed.seen,
+        storm=storm_of(found) if storm_of and claimed.part == STORM else None,
+        posted_at=claimed.posted_at,
     )
-    return Letter(claimed, delivery, found.revision)
+    return Letter(claimed, delivery, claimed.wanted if delivery.storm else found.revision)
 
 
 def settle(
@@ -202,6 +214,24 @@ def _posted(letter: Letter, result: Posted, now: datetime) -> dict[str, object]:
         "lost": 0,
         "error": "",
     }
+
+
+def reroute(connection: sa.Connection, letter: Letter, to: Place) -> None:
+    """Let another place have the first post of an incident that its own place refused."""
+    if letter.claim.part or letter.claim.message:
+        return
+    there = sa.select(outbox.c.id).where(*_HERE, outbox.c.incident_id == sa.bindparam("of"))
+    here = {"notifier": to.notifier, "place": to.place}
+    if connection.execute(there, here | {"of": letter.claim.incident_id}).first():
+        return
+    row = here | {
+        "incident_id": letter.claim.incident_id,
+        "wanted_revision": letter.revision,
+        "state": "pending",
+        "urgent": True,
+        "mention": letter.claim.mention,
+    }
+    connection.execute(sa.insert(outbox).values(row))
 
 
 def take_over(connection: sa.Connection, boot: str) -> int:

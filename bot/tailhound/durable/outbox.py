@@ -8,9 +8,11 @@ looks for the message before it posts again.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from tailhound.durable import letters
+import sqlalchemy as sa
+
+from tailhound.durable import letters, storm
 from tailhound.durable.asking import Place
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
@@ -52,6 +54,17 @@ class Trouble:
     incidents: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manners:
+    """How an outbox behaves: seconds that a call may take; by notifier, how many new messages a
+    place takes; by place, which one takes over the new messages that it refuses.
+    """
+
+    call_seconds: float = CALL_SECONDS
+    limits: Mapping[str, storm.Limits] = field(default_factory=dict)
+    fallbacks: Mapping[Place, Place] = field(default_factory=dict)
+
+
 class Outbox:
     """Sends incidents to the places that the settings name."""
 
@@ -61,14 +74,13 @@ class Outbox:
         notifiers: Mapping[str, Notifier],
         places: Sequence[Place],
         boot: Boot,
-        *,
-        call_seconds: float = CALL_SECONDS,
+        manners: Manners = Manners(),
     ) -> None:
         self._database = database
         self._places = tuple(place for place in places if place.notifier in notifiers)
         self._notifiers = notifiers
         self._boot = boot
-        self._call_seconds = call_seconds
+        self._manners = manners
         self._blocking = Blocking("outbox", 2)
         self._wakers = {place: asyncio.Event() for place in self._places}
         self._tasks: list[asyncio.Task[None]] = []
@@ -139,7 +151,7 @@ class Outbox:
         self._boot.hook("after_claim")
         result, pause = await self._deliver(place, letter)
         self._boot.hook("after_send")
-        await self._settle(letter, result)
+        await self._settle(place, letter, result)
         await self._mended(place, result)
         self._boot.hook("after_record")
         if pause:
@@ -153,10 +165,10 @@ class Outbox:
         notifier = self._notifiers[place.notifier]
         attempt = letter.delivery.attempt
         try:
-            async with asyncio.timeout(self._call_seconds):
+            async with asyncio.timeout(self._manners.call_seconds):
                 result = await notifier.deliver(letter.delivery)
         except TimeoutError:
-            why = f"{notifier.name} gave no answer in {self._call_seconds:g} s"
+            why = f"{notifier.name} gave no answer in {self._manners.call_seconds:g} s"
             return Later(backoff(attempt), why, unsure=True), backoff(attempt)
         except Exception as error:  # noqa: BLE001 (a notifier's bug becomes a result on record)
             why = f"{notifier.name} failed: {type(error).__name__}: {error}"
@@ -166,11 +178,11 @@ class Outbox:
         pause = result.seconds if isinstance(result, Later) and not result.only_this else 0.0
         return result, min(max(pause, 0.0), LONGEST_PAUSE)
 
-    async def _settle(self, letter: Letter, result: Posted | Later | Refusal) -> None:
+    async def _settle(self, place: Place, letter: Letter, result: Posted | Later | Refusal) -> None:
         """Record a result; it was sent, so this is tried until the database takes it."""
         while True:
             try:
-                return await self._blocking.run(self._write, letter, result)
+                return await self._blocking.run(self._write, place, letter, result)
             except StoreUnavailable:
                 await asyncio.sleep(STORE_SECONDS)
 
@@ -200,22 +212,35 @@ class Outbox:
 
     def _claim(self, place: Place) -> Letter | None:
         """The next letter; what can't even be read is left to a person, and the next one taken."""
+        limits, now = self._manners.limits.get(place.notifier), self._boot.clock()
         while True:
             with self._database.writing() as connection:
-                claimed = letters.claim(connection, place, self._boot.id, self._boot.clock())
+                if limits is not None:
+                    storm.hold(connection, place, limits, now)
+                    storm.refresh(connection, place)
+                claimed = letters.claim(connection, place, self._boot.id, now)
             if claimed is None:
                 return None
             try:
                 with self._database.reading() as connection:
-                    return letters.opened(connection, claimed)
+                    return self._opened(connection, place, claimed)
             except ValueError as error:
                 why = f"incident {claimed.incident_id} can't be read: {str(error)[:300]}"
                 with self._database.writing() as connection:
                     letters.give_up(connection, claimed, self._boot.id, why)
 
-    def _write(self, letter: Letter, result: Posted | Later | Refusal) -> None:
+    def _opened(self, connection: sa.Connection, place: Place, claimed: letters.Claim) -> Letter:
+        limits = self._manners.limits.get(place.notifier, storm.Limits(0, 0.0))
+        return letters.opened(
+            connection, claimed, lambda first: storm.summary(connection, place, first, limits)
+        )
+
+    def _write(self, place: Place, letter: Letter, result: Posted | Later | Refusal) -> None:
         with self._database.writing() as connection:
             letters.settle(connection, letter, result, self._boot.id, self._boot.clock())
+            to = self._manners.fallbacks.get(place)
+            if to and isinstance(result, Refusal) and not result.only_this:
+                letters.reroute(connection, letter, to)
 
     def _waiting(self, place: Place) -> letters.Waiting:
         with self._database.reading() as connection:

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
+from tailhound.durable.acts import Acts
 from tailhound.durable.admission import Accepted
 from tailhound.durable.arrivals import ReadGroup
 from tailhound.durable.asking import INVESTIGATE, LATE, Terms
@@ -16,13 +18,16 @@ from tailhound.durable.engine import Engine, Queue, Task
 from tailhound.durable.intake import Intake
 from tailhound.durable.investigating import InvestigatorFor
 from tailhound.durable.joins import Joining
-from tailhound.durable.outbox import Outbox
+from tailhound.durable.outbox import Manners, Outbox
 from tailhound.durable.sweep import Sweeper
+from tailhound.durable.switch import Switch
 from tailhound.durable.tidy import TICK, Tidying
 from tailhound.durable.wishes import Wishes
 from tailhound.durable.workflow import Investigations, Workshop
 from tailhound.notifiers import Notifier
 from tailhound.store.database import Database
+
+R = TypeVar("R")
 
 LATE_CONCURRENCY = 10
 TICK_POLL_SECONDS = 1.0
@@ -42,6 +47,7 @@ class Surroundings:
     read_group: ReadGroup
     notifiers: Mapping[str, Notifier] = field(default_factory=dict)
     boot: Boot = field(default_factory=Boot)
+    manners: Manners = field(default_factory=Manners)
     poll_seconds: float = 0.1
 
 
@@ -52,7 +58,9 @@ class Durable:
         terms = given.terms()
         self._given = given
         self.engine = Engine(given.database)
-        self.outbox = Outbox(given.database, given.notifiers, terms.places, given.boot)
+        self.outbox = Outbox(
+            given.database, given.notifiers, terms.places, given.boot, given.manners
+        )
         self._desk = Desk(given.database, given.terms, self.engine.enqueue, given.boot)
         self.intake = Intake(
             given.database, given.terms, self.engine.enqueue, given.read_group, given.boot
@@ -118,6 +126,30 @@ class Durable:
                 self.engine.enqueue(connection, task)
 
         await self._blocking.run(put)
+
+    async def act(self, act: Callable[[Acts], R]) -> R:
+        """Do what a person asked for (`durable.acts`), and let it be shown.
+
+        LookupError when there is no such incident; StoreUnavailable when nothing was stored.
+        """
+        done = await self._blocking.run(lambda: act(Acts(self._desk)))
+        self.outbox.wake()
+        return done
+
+    async def switch(self, move: Callable[[Switch], R]) -> R:
+        """Read or move the stop switch (`durable.switch`)."""
+        return await self._blocking.run(lambda: move(Switch(self._desk)))
+
+    async def check_now(self, incident_id: str) -> bool:
+        """Start the investigation that waits its turn; False when none waits.
+
+        The incident gets its own message too.
+        """
+        n = await self._blocking.run(Wishes(self._desk).waiting, incident_id)
+        if n is not None:
+            await self.engine.take_up(f"{INVESTIGATE}:{incident_id}:{n}")
+        self.outbox.wake()
+        return n is not None
 
     async def recheck(self, incident_id: str, by: str, envelope_id: str) -> bool:
         """Ask for another investigation; False when this very click was known already.

@@ -5,10 +5,13 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from tailhound.durable import storm
+from tailhound.durable.acts import Click, Person, clicked
 from tailhound.durable.asking import noted, put, task_of
 from tailhound.durable.desk import Desk
+from tailhound.model import State
 from tailhound.store import records
-from tailhound.store.tables import click, incident, investigation
+from tailhound.store.tables import incident, investigation
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +35,35 @@ class Wishes:
         LookupError when there is no such incident, or nothing that could be investigated.
         """
         now = self._desk.boot.clock()
+        pressed = Click(incident=id, person=Person(by, by), envelope=envelope_id)
         with self._desk.database.writing() as connection:
             record = records.read(connection, id)
             if record is None or record.incident.unreadable:
                 raise LookupError(f"there is no incident {id} that could be investigated")
-            known = sa.select(click.c.at).where(click.c.envelope_id == envelope_id)
-            if connection.execute(known).first() is not None:
+            home = clicked(connection, pressed, "re-check", now)
+            if home is None:
                 return False
-            stored = {
-                "envelope_id": envelope_id,
-                "incident_id": id,
-                "action": "re-check",
-                "by": by[:200],
-                "at": now.timestamp(),
-            }
-            connection.execute(sa.insert(click).values(stored))
             reason = f"re-check by {by}"[:200]
             self._desk.change(
                 connection,
-                record.incident.joined_into or id,
+                home,
                 lambda r: noted(replace(r, waiting=reason), now, f"Re-check asked for by {by}"),
                 urgent=True,
             )
         return True
+
+    def waiting(self, id: str) -> int | None:
+        """The investigation of an incident that waits its turn in a storm; None when none does.
+
+        The incident is given its own message, where it had only a row of the storm's.
+        """
+        with self._desk.database.writing() as connection:
+            record = records.read(connection, id)
+            if record is None:
+                raise LookupError(f"there is no incident {id}")
+            storm.release(connection, id)
+            is_waiting = record.is_active and record.incident.state is State.DEFERRED
+        return record.incident.n if is_waiting else None
 
     def stale(self, before: datetime, limit: int) -> tuple[Stale, ...]:
         """Investigations that have not ended, of incidents that have not changed since `before`."""

@@ -17,7 +17,8 @@ class AlertStatus(Enum):
 class Alert:
     """One alert. Every string of it is hostile: it may hold quotes, markup, control characters.
 
-    `ends_at` is None while the alert fires. Times are aware, UTC.
+    `ends_at` is None while the alert fires. Times are aware, UTC. `severity` is what the label
+    means at this site, "" = it stands for itself.
     """
 
     fingerprint: str
@@ -27,6 +28,7 @@ class Alert:
     status: AlertStatus
     starts_at: datetime
     ends_at: datetime | None = None
+    severity: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

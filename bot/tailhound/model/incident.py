@@ -100,8 +100,9 @@ class Incident:
 
     @property
     def severity(self) -> str:
-        """The severity label of the first alert that has one; "" without."""
-        return next((a.labels["severity"] for a in self.alerts if "severity" in a.labels), "")
+        """The severity of the first alert that has one; "" without."""
+        told = (alert.severity or alert.labels.get("severity", "") for alert in self.alerts)
+        return next((text for text in told if text), "")
 
     @property
     def since(self) -> datetime:

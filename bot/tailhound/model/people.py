@@ -7,10 +7,11 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnIt:
-    """Somebody looks after the incident. `by` is a plain name, never a mention."""
+    """Somebody looks after the incident. `by` is a plain name, never a mention; `person` their id."""
 
     by: str
     since: datetime
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +45,8 @@ class Rating(Enum):
 class Feedback:
     """One person's word on what it really was. `cause` is a runbook's id, "" = not in the list.
 
-    A person's later word replaces the earlier one. `said_primary` is the primary cause that was
-    shown when it was given, "" = none was confirmed.
+    A person's later word replaces the earlier one: `person` is their id. `said_primary` is the
+    primary cause that was shown when it was given, "" = none was confirmed.
     """
 
     rating: Rating
@@ -54,6 +55,7 @@ class Feedback:
     by: str
     at: datetime
     said_primary: str = ""
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ a notifier only renders the incident and talks to its service.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from tailhound.model import Incident
@@ -14,6 +15,21 @@ PARTS = ("timeline", "evidence", "charts", "file")
 
 EVENT = "event:"
 """How the name of a post begins that people must notice: `event:reopened:2`."""
+
+STORM = "storm"
+"""The part that is no incident's: one message for all incidents that a channel has no room for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storm:
+    """What a storm's message tells: since when, how many incidents there were, how many of them
+    have no message of their own, and the worst of those that are still open.
+    """
+
+    since: datetime
+    incidents: int
+    held: int
+    worst: tuple[Incident, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +54,8 @@ class Delivery:
     thread: str = ""
     mention: str = ""
     seen: str = ""
+    storm: Storm | None = None
+    posted_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

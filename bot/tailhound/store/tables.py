@@ -181,6 +181,8 @@ outbox = sa.Table(
 """A row per message: `part` "" is the incident's own, others are posts in its thread and wait until
 that one stands. `thread` is set where the own message goes into a thread that was there before."""
 sa.Index("th_outbox_due", outbox.c.notifier, outbox.c.place, outbox.c.state, outbox.c.not_before)
+sa.Index("th_outbox_posted", outbox.c.notifier, outbox.c.place, outbox.c.posted_at)
+sa.Index("th_outbox_part", outbox.c.notifier, outbox.c.place, outbox.c.part)
 
 confirmed = sa.Table(
     "th_confirmed",
@@ -229,8 +231,6 @@ silence = sa.Table(
 sa.Index("th_silence_incident", silence.c.incident_id)
 sa.Index("th_silence_state", silence.c.state)
 
-click = sa.Table(
-    "th_click",
 replica = sa.Table(
     "th_replica",
     METADATA,
@@ -242,6 +242,8 @@ replica = sa.Table(
 """The processes that share a PostgreSQL: a life, and until when it is taken for alive, by the clock
 of the database."""
 
+click = sa.Table(
+    "th_click",
     METADATA,
     sa.Column("envelope_id", sa.String(200), primary_key=True),
     sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), nullable=False),

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from tailhound.durable import letters
 from tailhound.durable.asking import Place, noted, show
 from tailhound.durable.boot import Boot
-from tailhound.durable.outbox import ATTEMPTS_AT_MOST, PROBE_SECONDS, Outbox, backoff
+from tailhound.durable.outbox import ATTEMPTS_AT_MOST, PROBE_SECONDS, Manners, Outbox, backoff
 from tailhound.model import State
 from tailhound.notifiers import Later
 from tailhound.store import records
 from tailhound.store.tables import outbox as table
 from tests.unit.durable import kit
 from tests.unit.durable.kit import CHANNEL, Chat, Desk, alert
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 
 @dataclass
@@ -58,7 +61,8 @@ async def post(
     async with kit.intake_alone(folder) as desk:
         chat = Chat(answers=list(answers))
         boot = boot or Boot()
-        sender = Outbox(desk.database, {"chat": chat}, [CHANNEL], boot, call_seconds=call_seconds)
+        manners = Manners(call_seconds=call_seconds)
+        sender = Outbox(desk.database, {"chat": chat}, [CHANNEL], boot, manners)
         await sender.start()
         try:
             yield Post(desk, chat, sender)

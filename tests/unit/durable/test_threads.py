@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from tailhound.durable.asking import noted, open_parts, show
@@ -15,6 +16,8 @@ from tailhound.store import records
 from tailhound.store.tables import outbox as table
 from tests.unit.durable import kit
 from tests.unit.durable.kit import CHANNEL, Desk, alert
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 PARTS = {"chat": ("timeline", "evidence")}
 

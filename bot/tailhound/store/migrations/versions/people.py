@@ -21,6 +21,8 @@ def upgrade() -> None:
         outbox.create_unique_constraint(
             "th_outbox_place", ["incident_id", "notifier", "place", "part"]
         )
+    op.create_index("th_outbox_posted", "th_outbox", ["notifier", "place", "posted_at"])
+    op.create_index("th_outbox_part", "th_outbox", ["notifier", "place", "part"])
     _feedback()
     _silence()
 

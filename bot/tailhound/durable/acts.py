@@ -1,0 +1,148 @@
+"""What people do to an incident, stored once: the click, its effect and the new revision together.
+
+Each function is one transaction. A click that was stored before changes nothing and says so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from tailhound.durable.asking import noted
+from tailhound.durable.desk import Desk
+from tailhound.model import Feedback, OnIt, Rating
+from tailhound.store import records
+from tailhound.store.records import Record
+from tailhound.store.tables import click
+from tailhound.store.tables import feedback as feedback_table
+
+RATED = {
+    Rating.RIGHT: "the diagnosis was right",
+    Rating.PARTLY: "the diagnosis was right, but not the whole story",
+    Rating.WRONG: "the diagnosis was wrong",
+    Rating.UNSURE: "can't tell whether the diagnosis was right",
+}
+"""What the timeline says behind a person's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who clicked: an id that does not change, and a name to show. Both come from outside."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """One press of a button: who, on which incident, and the id of its envelope."""
+
+    incident: str
+    person: Person
+    envelope: str
+
+
+class Acts:
+    """The people's side of the database."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def on_it(self, pressed: Click) -> bool:
+        """Somebody looks after it from now on; False when that very click was known.
+
+        LookupError when there is no such incident.
+        """
+        now, who = self._desk.boot.clock(), pressed.person
+
+        def edit(record: Record) -> Record | None:
+            standing = record.incident.on_it
+            if standing is not None and standing.person == who.id:
+                return None
+            after = record.edited(on_it=OnIt(by=who.name, since=now, person=who.id))
+            return noted(after, now, f"{who.name} is on it")
+
+        return self._act(pressed, "on-it", edit)
+
+    def feedback(self, pressed: Click, rating: Rating, cause: str = "", note: str = "") -> bool:
+        """What the cause really was, by one person; a later word of theirs replaces it.
+
+        `cause` is a runbook's id, "" = not in the list. False when that very click was known;
+        LookupError when there is no such incident.
+        """
+        now = self._desk.boot.clock()
+        desk = self._desk
+        with desk.database.writing() as connection:
+            home = clicked(connection, pressed, "feedback", now)
+            if home is None:
+                return False
+            shown = records.read_whole(connection, home)
+            diagnosis = shown.diagnosis if shown else None
+            said = Feedback(
+                rating=rating,
+                cause=cause[:200],
+                note=note[:1000],
+                by=pressed.person.name,
+                at=now,
+                said_primary=(diagnosis.primary or "") if diagnosis else "",
+                person=pressed.person.id,
+            )
+            _keep(connection, home, pressed.person, said)
+            desk.change(connection, home, lambda record: _rated(record, said), urgent=True)
+        return True
+
+    def _act(self, pressed: Click, action: str, edit: Callable[[Record], Record | None]) -> bool:
+        desk = self._desk
+        with desk.database.writing() as connection:
+            home = clicked(connection, pressed, action, desk.boot.clock())
+            if home is None:
+                return False
+            desk.change(connection, home, edit, urgent=True)
+        return True
+
+
+def clicked(connection: sa.Connection, pressed: Click, action: str, now: datetime) -> str | None:
+    """Store a click; the incident that it is about, which is the one that its own has joined.
+
+    None when it was stored before. LookupError when there is no such incident.
+    """
+    record = records.read(connection, pressed.incident)
+    if record is None:
+        raise LookupError(f"there is no incident {pressed.incident}")
+    known = sa.select(click.c.at).where(click.c.envelope_id == pressed.envelope)
+    if connection.execute(known).first() is not None:
+        return None
+    stored = {
+        "envelope_id": pressed.envelope,
+        "incident_id": pressed.incident,
+        "action": action,
+        "by": pressed.person.name[:200],
+        "at": now.timestamp(),
+    }
+    connection.execute(sa.insert(click).values(stored))
+    return record.incident.joined_into or pressed.incident
+
+
+def _rated(record: Record, said: Feedback) -> Record:
+    others = tuple(one for one in record.incident.feedback if one.person != said.person)
+    after = record.edited(feedback=(*others, said))
+    cause = f"; it was {said.cause}" if said.cause and said.rating is not Rating.RIGHT else ""
+    return noted(after, said.at, f"{said.by}: {RATED[said.rating]}{cause}")
+
+
+def _keep(connection: sa.Connection, id: str, person: Person, said: Feedback) -> None:
+    mine = (feedback_table.c.incident_id == id, feedback_table.c.person == person.id[:80])
+    connection.execute(sa.delete(feedback_table).where(*mine))
+    connection.execute(
+        sa.insert(feedback_table).values(
+            incident_id=id,
+            person=person.id[:80],
+            name=person.name[:200],
+            rating=said.rating.name.lower(),
+            cause=said.cause,
+            note=said.note,
+            said_primary=said.said_primary,
+            at=said.at.timestamp(),
+        )
+    )

@@ -1,0 +1,189 @@
+"""A storm: a channel that gets too many new messages has one for all further incidents.
+
+The rows of those are `held`. The storm's own message is a row too, of the part `storm`, on the
+first incident that it holds: it is claimed, sent and edited like any other. An incident gets its
+own message after all once it is critical and its cause is confirmed, or when somebody opens it.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from tailhound.durable.asking import Place
+from tailhound.model import Incident
+from tailhound.notifiers import STORM, Storm
+from tailhound.store.records import chunks, read_whole
+from tailhound.store.tables import confirmed, incident, outbox
+
+HELD = "held"
+BACKLOG = 30
+"""First posts that wait for one channel: at one a second they are 30 s late."""
+
+WORST_SHOWN = 5
+_URGENT = ("critical", "page")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many new messages a place takes in how many seconds."""
+
+    messages: int
+    seconds: float
+
+
+_HERE = (
+    outbox.c.notifier == sa.bindparam("notifier"),
+    outbox.c.place == sa.bindparam("place"),
+)
+_OWN = outbox.c.part == ""
+_NEW = sa.and_(_OWN, outbox.c.message == "", outbox.c.unsure.is_(False), outbox.c.posted_at == 0)
+_RELEASED = -1.0
+"""`posted_at` of a row that is not to be held any more."""
+_POSTED = sa.select(sa.func.count()).where(
+    *_HERE, outbox.c.posted_at > sa.bindparam("since"), sa.or_(_OWN, outbox.c.part == STORM)
+)
+_WAITING = sa.select(sa.func.count()).where(*_HERE, _NEW, outbox.c.state == "pending")
+_IS_URGENT = sa.func.lower(incident.c.severity).in_(_URGENT)
+_IS_CONFIRMED = sa.exists().where(
+    confirmed.c.incident_id == incident.c.id, confirmed.c.named.is_(True)
+)
+_LATEST = (
+    sa.select(outbox.c.id, outbox.c.incident_id, outbox.c.sent_revision, outbox.c.wanted_revision)
+    .where(*_HERE, outbox.c.part == STORM)
+    .order_by(outbox.c.id.desc())
+    .limit(1)
+)
+_EDIT = sa.update(outbox).values(
+    state=sa.case((outbox.c.state == "sent", "pending"), else_=outbox.c.state)
+)
+_LAST_HELD = (
+    sa.select(sa.func.max(incident.c.received_at))
+    .join(outbox, outbox.c.incident_id == incident.c.id)
+    .where(*_HERE, outbox.c.state == HELD)
+)
+_NEWEST = (
+    sa.select(sa.func.max(incident.c.revision))
+    .join(outbox, outbox.c.incident_id == incident.c.id)
+    .where(*_HERE, outbox.c.state == HELD)
+)
+
+
+def hold(connection: sa.Connection, place: Place, limits: Limits, now: datetime) -> int:
+    """Hold back the first posts that are too many for this place; how many.
+
+    Those of critical incidents go through while less than BACKLOG wait; beyond, only those with a
+    confirmed cause do.
+    """
+    here = {"notifier": place.notifier, "place": place.place}
+    since = now.timestamp() - limits.seconds
+    posted = connection.execute(_POSTED, here | {"since": since}).scalar_one()
+    waiting = connection.execute(_WAITING, here).scalar_one()
+    flooded = waiting > BACKLOG
+    if posted < limits.messages and not flooded:
+        return 0
+    spared = sa.and_(_IS_URGENT, _IS_CONFIRMED) if flooded else _IS_URGENT
+    wanted = (
+        sa.select(outbox.c.id, outbox.c.incident_id)
+        .join(incident, incident.c.id == outbox.c.incident_id)
+        .where(*_HERE, _NEW, outbox.c.state == "pending", sa.not_(spared))
+        .order_by(outbox.c.id)
+        .offset(max(0, limits.messages - posted))
+    )
+    rows = connection.execute(wanted, here).all()
+    if not rows:
+        return 0
+    _begin(connection, place, rows[0].incident_id, since)
+    for chunk in chunks([row.id for row in rows]):
+        connection.execute(sa.update(outbox).where(outbox.c.id.in_(chunk)).values(state=HELD))
+    return len(rows)
+
+
+def _begin(connection: sa.Connection, place: Place, first: str, since: float) -> None:
+    """Have a row for the storm's message: that of the storm that goes on, or a new one. A storm is
+    over when nothing was held for as long as the limit looks back.
+    """
+    here = {"notifier": place.notifier, "place": place.place}
+    last = connection.execute(_LAST_HELD, here).scalar()
+    if last is not None and last > since and connection.execute(_LATEST, here).first():
+        return
+    row = here | {
+        "incident_id": first,
+        "part": STORM,
+        "wanted_revision": 0,
+        "sent_revision": -1,
+        "state": "pending",
+        "urgent": True,
+    }
+    connection.execute(sa.insert(outbox).values(row))
+
+
+def refresh(connection: sa.Connection, place: Place) -> bool:
+    """Let the storm's message be edited when one of its incidents has changed; whether it is."""
+    here = {"notifier": place.notifier, "place": place.place}
+    storm = connection.execute(_LATEST, here).first()
+    newest = connection.execute(_NEWEST, here).scalar() if storm else None
+    if storm is None or newest is None or newest <= storm.wanted_revision:
+        return False
+    connection.execute(_EDIT.where(outbox.c.id == storm.id).values(wanted_revision=newest))
+    return True
+
+
+def release(connection: sa.Connection, incident_id: str) -> int:
+    """Let an incident have its own message after all; in how many places it was held."""
+    mine = (outbox.c.incident_id == incident_id, outbox.c.state == HELD)
+    places = connection.execute(sa.select(outbox.c.notifier, outbox.c.place).where(*mine)).all()
+    released = sa.update(outbox).where(*mine).values(state="pending", posted_at=_RELEASED)
+    connection.execute(released)
+    for notifier, place in places:
+        here = {"notifier": notifier, "place": place}
+        row = connection.execute(_LATEST, here).first()
+        if row is not None:
+            connection.execute(_EDIT.where(outbox.c.id == row.id))
+    return len(places)
+
+
+def is_urgent(severity: str) -> bool:
+    """Whether an incident of this severity gets its own message once its cause is confirmed."""
+    return severity.lower() in _URGENT
+
+
+def summary(connection: sa.Connection, place: Place, first: Incident, limits: Limits) -> Storm:
+    """What the storm's message says that began with this incident."""
+    since = first.received_at.timestamp() - limits.seconds
+    here = {"notifier": place.notifier, "place": place.place, "since": since}
+    is_held = sa.case((outbox.c.state == HELD, 1), else_=0)
+    counts = connection.execute(
+        sa.select(
+            sa.func.count(),
+            sa.func.coalesce(sa.func.sum(is_held), 0),
+            sa.func.min(incident.c.received_at),
+        )
+        .select_from(outbox.join(incident, incident.c.id == outbox.c.incident_id))
+        .where(*_HERE, _OWN, incident.c.received_at > sa.bindparam("since")),
+        here,
+    ).one()
+    return Storm(
+        since=datetime.fromtimestamp(counts[2], UTC) if counts[2] else first.received_at,
+        incidents=int(counts[0]),
+        held=int(counts[1]),
+        worst=_worst(connection, here),
+    )
+
+
+def _worst(connection: sa.Connection, here: dict[str, object]) -> tuple[Incident, ...]:
+    rank = sa.case((_IS_URGENT, 0), (sa.func.lower(incident.c.severity) == "warning", 1), else_=2)
+    ids = connection.execute(
+        sa.select(incident.c.id)
+        .join(outbox, outbox.c.incident_id == incident.c.id)
+        .where(
+            *_HERE,
+            outbox.c.state == HELD,
+            incident.c.is_open,
+            incident.c.received_at > sa.bindparam("since"),
+        )
+        .order_by(sa.case((_IS_CONFIRMED, 0), else_=1), rank, incident.c.received_at)
+        .limit(WORST_SHOWN),
+        here,
+    ).scalars()
+    return tuple(found for id in ids if (found := read_whole(connection, id)) is not None)

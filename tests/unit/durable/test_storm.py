@@ -1,0 +1,223 @@
+"""A storm: a channel gets one message for what it has no room for, and nothing is lost."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from tailhound.durable import storm
+from tailhound.durable.asking import show
+from tailhound.durable.boot import Boot
+from tailhound.durable.outbox import Manners, Outbox
+from tailhound.model import Cause, Confidence, Diagnosis, Outlook, State, Verdict
+from tailhound.notifiers import STORM, Delivery, Later, Posted, Refusal, Storm
+from tailhound.store import records
+from tailhound.store.tables import outbox as table
+from tests.unit.durable import kit
+from tests.unit.durable.kit import CHANNEL, Desk, alert
+
+MESSAGES = 3
+CONFIRMED = Diagnosis(
+    outlook=Outlook.CAUSE_FOUND,
+    primary="cpu-throttling",
+    chain=("cpu-throttling",),
+    confidence=Confidence.HIGH,
+    causes=(
+        Cause(
+            runbook="cpu-throttling",
+            title="The CPU limit stops the engine",
+            verdict=Verdict.CONFIRMED,
+            because="",
+        ),
+    ),
+    evidence=(),
+)
+
+
+@dataclass
+class Channel:
+    """A chat service: the incidents with a message of their own, and what the storm's says."""
+
+    name: str = "chat"
+    own: list[str] = field(default_factory=list)
+    storms: list[Storm] = field(default_factory=list)
+    messages: set[str] = field(default_factory=set)
+
+    async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
+        if delivery.part == STORM:
+            assert delivery.storm is not None
+            self.storms.append(delivery.storm)
+            message = delivery.message or f"storm {len(self.messages)}"
+        else:
+            if not delivery.message:
+                self.own.append(delivery.incident.subject.workload)
+            message = delivery.message or f"message of {delivery.incident.id}"
+        self.messages.add(message)
+        return Posted(delivery.place, message)
+
+
+@dataclass
+class Scene:
+    """Intake, a sender with narrow limits, and a channel."""
+
+    desk: Desk
+    channel: Channel
+    sender: Outbox
+
+    async def alerts(self, *names: str, severity: str = "warning") -> list[str]:
+        """Alerts of workloads of these names; the ids of their incidents."""
+        body = [alert(n, fingerprint=n, labels={"severity": severity}) for n in names]
+        found = (await self.desk.accept(*body)).incidents
+        self.sender.wake()
+        return list(found)
+
+    def states(self) -> dict[str, int]:
+        """How many rows are in each state, the storm's own left out."""
+        wanted = (
+            sa.select(table.c.state, sa.func.count())
+            .where(table.c.part == "")
+            .group_by(table.c.state)
+        )
+        with self.desk.database.reading() as connection:
+            return {str(row[0]): int(row[1]) for row in connection.execute(wanted)}
+
+    async def settled(self, held: int) -> None:
+        """Wait until nothing is on its way and so many are held."""
+
+        def is_so() -> bool:
+            states = self.states()
+            on_their_way = states.get("pending", 0) + states.get("sending", 0)
+            told = self.channel.storms[-1].held if self.channel.storms else 0
+            return on_their_way == 0 and states.get(storm.HELD, 0) == told == held
+
+        await kit.until(is_so)
+
+    def diagnosed(self, id: str) -> None:
+        """Write a verdict, as the workflow does."""
+        now = self.desk.clock.now
+        with self.desk.database.writing() as connection:
+            after = records.change(
+                connection,
+                id,
+                lambda r: r.edited(state=State.DIAGNOSED, diagnosis=CONFIRMED),
+                now,
+            )
+            assert after is not None
+            show(connection, [(after, True)])
+            if storm.is_urgent(after.incident.severity):
+                storm.release(connection, id)
+        self.sender.wake()
+
+
+@asynccontextmanager
+async def scene(folder: Path) -> AsyncIterator[Scene]:
+    async with kit.intake_alone(folder) as desk:
+        channel = Channel()
+        manners = Manners(limits={"chat": storm.Limits(MESSAGES, 600)})
+        boot = Boot(clock=desk.clock)
+        sender = Outbox(desk.database, {"chat": channel}, [CHANNEL], boot, manners)
+        await sender.start()
+        try:
+            yield Scene(desk, channel, sender)
+        finally:
+            await sender.stop()
+
+
+def test_beyond_the_limit_further_incidents_become_one_message(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts(*(f"w{i}" for i in range(3)))
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            await at.alerts(*(f"x{i}" for i in range(7)))
+            await at.settled(held=7)
+            assert len(at.channel.own) == MESSAGES
+            assert len(at.channel.messages) == MESSAGES + 1
+            last = at.channel.storms[-1]
+            assert (last.incidents, last.held, len(last.worst)) == (10, 7, storm.WORST_SHOWN)
+
+    kit.run(run())
+
+
+def test_critical_incidents_have_their_own_message_all_the_same(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts(*(f"w{i}" for i in range(3)))
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            await at.alerts("x", "y")
+            await at.alerts("important", severity="critical")
+            await at.settled(held=2)
+            assert at.channel.own[MESSAGES:] == ["important"]
+
+    kit.run(run())
+
+
+def test_in_a_flood_even_critical_ones_wait_for_a_confirmed_cause(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            names = [f"w{i}" for i in range(storm.BACKLOG + 10)]
+            ids = await at.alerts(*names, severity="critical")
+            await kit.until(lambda: at.states().get(storm.HELD, 0) > 0)
+            held = at.states()[storm.HELD]
+            await at.settled(held)
+            assert len(at.channel.own) == MESSAGES
+            shown = set(at.channel.own)
+            one = next(id for id, name in zip(ids, names, strict=True) if name not in shown)
+            at.diagnosed(one)
+            await at.settled(held - 1)
+            assert len(at.channel.own) == MESSAGES + 1
+
+    kit.run(run())
+
+
+def test_an_incident_that_somebody_opens_gets_its_message_and_keeps_it(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts("w0", "w1", "w2")
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            (one, _) = await at.alerts("x", "y")
+            await at.settled(held=2)
+            with at.desk.database.writing() as connection:
+                assert storm.release(connection, one) == 1
+            at.sender.wake()
+            await at.settled(held=1)
+            assert len(at.channel.own) == MESSAGES + 1
+
+    kit.run(run())
+
+
+def test_what_changes_in_a_held_incident_changes_the_storms_message(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts("w0", "w1", "w2")
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            (one,) = await at.alerts("x")
+            await at.settled(held=1)
+            at.diagnosed(one)
+            await kit.until(lambda: at.channel.storms[-1].worst[0].diagnosis is not None)
+            assert len(at.channel.messages) == MESSAGES + 1
+
+    kit.run(run())
+
+
+def test_a_storm_goes_on_in_its_message_and_the_next_one_has_a_new_one(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts("w0", "w1", "w2")
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            await at.alerts("x")
+            await at.settled(held=1)
+            at.desk.clock.advance(300)
+            await at.alerts("y")
+            await at.settled(held=2)
+            assert len(at.channel.messages) == MESSAGES + 1
+            at.desk.clock.advance(3600)
+            await at.alerts("a", "b", "c")
+            await kit.until(lambda: len(at.channel.own) == 2 * MESSAGES)
+            await at.alerts("z")
+            await kit.until(lambda: at.states().get(storm.HELD, 0) == 3)
+            await kit.until(lambda: len(at.channel.messages) == 2 * MESSAGES + 2)
+            assert at.channel.storms[-1].held == 1
+
+    kit.run(run())
