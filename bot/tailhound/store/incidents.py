@@ -4,12 +4,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 
 from tailhound.model import Incident, State
 from tailhound.store.database import Database, open_readers
 from tailhound.store.failures import explained
+from tailhound.store.finding import Wanted, alike, matching
 from tailhound.store.recordings import Part, read_parts
 from tailhound.store.records import read_whole, whole
 from tailhound.store.tables import counter, incident, output
@@ -64,18 +66,20 @@ class IncidentReader:
         received earlier; with `after`, the last id of the page before, also what was received at
         that very moment and comes behind it.
         """
-        wanted = sa.select(incident.c.snapshot, incident.c.repeats, incident.c.diagnosis).order_by(
-            incident.c.received_at.desc(), incident.c.id
-        )
-        if states:
-            wanted = wanted.where(incident.c.state.in_([state.value for state in states]))
-        if text.strip():
-            wanted = wanted.where(incident.c.search.contains(text.strip().lower(), autoescape=True))
-        if before is not None:
-            wanted = wanted.where(_behind(before.timestamp(), after))
+        wanted = Wanted(states=states, text=text, before=before, after=after, limit=limit)
+        return self.search(wanted)
+
+    def search(self, wanted: Wanted) -> tuple[Incident, ...]:
+        """As `list`, with every filter that there is."""
+        return self._read(matching(wanted))
+
+    def alike(self, given: Incident, *, limit: int = 5) -> tuple[Incident, ...]:
+        """Earlier incidents of the same workload or of the same cause, newest first."""
+        return self._read(alike(given, limit))
+
+    def _read(self, wanted: sa.Select[Any]) -> tuple[Incident, ...]:
         with explained(self._name), self._engine.connect() as connection:
-            rows = connection.execute(wanted.limit(limit)).mappings()
-            return tuple(whole(row) for row in rows)
+            return tuple(whole(row) for row in connection.execute(wanted).mappings())
 
     def get(self, id: str) -> Incident | None:
         """One incident with everything that is known; None without it. Case does not matter."""
@@ -124,12 +128,3 @@ class IncidentReader:
     def close(self) -> None:
         """Give back the connections."""
         self._engine.dispose()
-
-
-def _behind(moment: float, after: str) -> sa.ColumnElement[bool]:
-    """What comes behind a moment, and behind an id of that moment, in the order of a list."""
-    earlier = incident.c.received_at < moment
-    if not after:
-        return earlier
-    same = sa.and_(incident.c.received_at == moment, incident.c.id > after)
-    return sa.or_(earlier, same)
