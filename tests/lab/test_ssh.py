@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+import paramiko
 import psutil
 import pytest
+from paramiko.common import MSG_CHANNEL_EOF
 
 from tailhound.errors import SettingsError
 from tailhound.flow import Turn
@@ -658,6 +660,51 @@ def test_a_host_that_allows_no_session_says_so(site: Site, host: Callable[..., S
     none = host("none", options=("MaxSessions 0",))
     detail = missing(ask(site.settings(none), "none", "uname", "-r"), Reason.FORBIDDEN)
     assert "MaxSessions" in detail
+
+
+@pytest.mark.parametrize("wrapper", [False, True], ids=["shell", "wrapper"])
+def test_what_reaches_the_host_after_a_quick_command_ended_cuts_nobody(
+    site: Site,
+    host: Callable[..., SshHost],
+    monkeypatch: pytest.MonkeyPatch,
+    wrapper: bool,
+) -> None:
+    """sshd ends a connection on which something comes for a session that is over."""
+    sent: Any = getattr(paramiko.Transport, "_send_user_message")  # noqa: B009 - not in its types
+    ended = bytes([MSG_CHANNEL_EOF])
+
+    def held_up(transport: paramiko.Transport, message: paramiko.Message) -> None:
+        if message.asbytes().startswith(ended):
+            time.sleep(0.1)  # a busy machine: the thread that sends has to wait for its turn
+        sent(transport, message)
+
+    monkeypatch.setattr(paramiko.Transport, "_send_user_message", held_up)
+    options = (f"ForceCommand {_quick_wrapper(site.hosts.folder)}",) if wrapper else ()
+    gpu3 = host("gpu-3", options=options)
+
+    async def flow(transport: SshTransport) -> list[Any]:
+        asked = RunOnHost(host="gpu-3", argv=("uname", "-r"))
+        slow = RunOnHost(host="gpu-3", argv=("ss", "-s"))
+        return await asyncio.gather(
+            *(transport.ask(one, turn(5)) for one in (asked, slow, asked, asked))
+        )
+
+    gpu3.tool("ss", "#!/bin/sh\nsleep 0.4\n")
+    answers = using(site.settings(gpu3, wrapper=wrapper), flow)
+    assert [getattr(one, "exit_code", one) for one in answers] == [0] * 4
+
+
+def _quick_wrapper(folder: Path) -> Path:
+    """Runs what its one line of input asks for, and reads no further."""
+    program = folder / "wrapper"
+    program.write_text(
+        "#!/usr/bin/python3 -I\nimport json, os, sys\n"
+        "asked = json.loads(sys.stdin.buffer.readline())\n"
+        "for stream in (1, 2):\n    os.write(stream, asked['mark'].encode() + b'\\n')\n"
+        "os.execvp(asked['argv'][0], asked['argv'])\n"
+    )
+    program.chmod(0o755)
+    return program
 
 
 def test_many_questions_share_one_connection(site: Site, gpu1: SshHost) -> None:

@@ -70,7 +70,7 @@ def through_shell(argv: Sequence[str], mark: str, seconds: int, *, sudo: bool) -
     asked = shlex.join(["sudo", "-n", *argv] if as_root else argv)
     script = (
         f"PATH=$PATH:/usr/sbin:/sbin; export PATH; echo {mark}; echo {mark} >&2; "
-        f"{_ENVIRONMENT} exec timeout -k {_KILL_AFTER} {seconds} {asked}"
+        f"{_ENVIRONMENT} exec timeout -k {_KILL_AFTER} {seconds} {asked} </dev/null"
     )
     return Command(
         tuple(argv), f"exec /bin/sh -c {shlex.quote(script)}", b"", mark, seconds, as_root

@@ -232,13 +232,15 @@ def _open(transport: paramiko.Transport, attempt: Attempt) -> Any:
 
 
 def _start(transport: paramiko.Transport, channel: Any, command: Command, attempt: Attempt) -> None:
+    """No end of the input is sent, and no command needs one: paramiko may send it after a command
+    that was quick has ended, and then sshd cuts the whole connection ("nonexistent channel").
+    """
     try:
         channel.exec_command(command.line)
         attempt.remaining()
         if command.stdin:
             channel.settimeout(attempt.remaining())
             channel.sendall(command.stdin)
-        channel.shutdown_write()
     except (paramiko.SSHException, EOFError, OSError) as error:
         attempt.remaining()
         if transport.is_active():

@@ -48,7 +48,8 @@ def test_the_remote_line_splits_into_exactly_the_argv(arguments: list[str]) -> N
     *shell, script = shlex.split(through_shell(argv, MARK, 7, sudo=True).line)
     assert shell == ["exec", "/bin/sh", "-c"]
     _, _, started = script.partition(" exec timeout -k 2 7 ")
-    assert tuple(shlex.split(started)) == argv
+    *asked, nothing = shlex.split(started)
+    assert (tuple(asked), nothing) == (argv, "</dev/null")
 
 
 @settings(max_examples=25, deadline=None)
@@ -59,6 +60,12 @@ def test_a_real_shell_hands_the_argv_over_unchanged(arguments: list[str]) -> Non
     expected = "".join(f"{argument}|" for argument in arguments)
     assert done.stdout.decode() == f"{MARK}\n{expected}"
     assert done.stderr == f"{MARK}\n".encode()
+
+
+def test_a_command_has_no_input_to_wait_for() -> None:
+    line = through_shell(("cat",), MARK, 7, sudo=True).line
+    done = subprocess.run(["/bin/sh", "-c", line], input=b"typed", capture_output=True, check=True)
+    assert done.stdout == f"{MARK}\n".encode()
 
 
 def test_only_a_full_path_gets_sudo_and_only_when_the_site_wants_it() -> None:
