@@ -1,0 +1,151 @@
+"""Which charts an incident gets, and what is on them. Pure.
+
+One to three, one question each: for every confirmed cause of the chain its mechanism above the
+symptom; without a confirmed cause the nearest two. Where none of them has a series, the symptom
+alone; where that has none either, no chart.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from tailhound.charts.alt import alt_text
+from tailhound.charts.chart import Chart, Panel
+from tailhound.charts.mechanism import Mechanism, mechanisms_of
+from tailhound.charts.panels import mechanism_panel, safe, symptom_panel, symptom_row
+from tailhound.charts.series import Span, points_of
+from tailhound.charts.words import words_of
+from tailhound.model import Cause, Diagnosis, Incident, Outlook, Verdict, telling
+from tailhound.model.names import capital
+from tailhound.model.wording import with_usual
+
+MOST = 3
+"""Images in one post."""
+
+BEFORE_SECONDS = 1800.0
+"""A chart shows this much before the earliest onset."""
+
+LEAST_SECONDS = 2700.0
+"""A chart shows at least this much."""
+
+STALE_SECONDS = 300.0
+"""Samples end a little before the verdict, as they were asked before it; longer is a gap."""
+
+TITLE = 110
+"""Characters of a title: two lines of the image."""
+
+
+def charts_of(incident: Incident, now: datetime) -> tuple[Chart, ...]:
+    """At most three charts; empty before a verdict, or where no evidence has a series."""
+    diagnosis = incident.diagnosis
+    if diagnosis is None:
+        return ()
+    found = _found(diagnosis)
+    span = _span(diagnosis, [one for _, _, one in found], now)
+    charts = [
+        chart
+        for cause, mark, one in found
+        if (chart := _chart(diagnosis, cause, one, (mark, span))) is not None
+    ]
+    return tuple(charts[:MOST]) or _symptom_alone(diagnosis, span)
+
+
+def _found(diagnosis: Diagnosis) -> list[tuple[Cause, str, Mechanism]]:
+    """What there is to show: the mechanism of each cause, then what else its claims speak of."""
+    evidence = {item.name: item for item in diagnosis.evidence}
+    series = [(cause, mark, mechanisms_of(cause, evidence)) for cause, mark in _causes(diagnosis)]
+    first = [(cause, mark, many[0]) for cause, mark, many in series if many]
+    more = [
+        (cause, mark, one)
+        for cause, mark, many in series
+        for one in many[1:]
+        if cause.verdict is Verdict.CONFIRMED
+    ]
+    return [*first, *more]
+
+
+def _causes(diagnosis: Diagnosis) -> list[tuple[Cause, str]]:
+    """The causes that get a chart, each with its mark in the message."""
+    if diagnosis.outlook is Outlook.TWO_FIT:
+        return list(zip(telling.headline_causes(diagnosis), "AB", strict=False))
+    chain = telling.chain(diagnosis)
+    if chain:
+        return [(cause, str(at)) for at, cause in enumerate(chain, 1)]
+    return [(cause, "") for cause in telling.nearest(diagnosis)]
+
+
+def _symptom_mark(diagnosis: Diagnosis) -> str:
+    """The symptom stands behind the last cause of the chain."""
+    chain = telling.chain(diagnosis)
+    return str(len(chain) + 1) if chain and diagnosis.outlook is not Outlook.TWO_FIT else ""
+
+
+def _span(diagnosis: Diagnosis, found: Sequence[Mechanism], now: datetime) -> Span:
+    """From half an hour before the earliest onset, but never before the first sample, to now."""
+    row = symptom_row(diagnosis)
+    every = [one.points for one in found]
+    every += [points_of(row.get("series"))] if row else []
+    times = [at for points in every for at, _ in points]
+    end = min(diagnosis.decided_at or now, now).timestamp()
+    last = max((at for at in times if at <= end), default=end)
+    end = last if end - last <= STALE_SECONDS else end
+    onsets = [at.timestamp() for at in _onsets(diagnosis) if at.timestamp() <= end]
+    wanted = min([end - LEAST_SECONDS, *(at - BEFORE_SECONDS for at in onsets)])
+    start = max(wanted, min([end - LEAST_SECONDS, *times]))
+    return 300.0 * (start // 300.0), end
+
+
+def _onsets(diagnosis: Diagnosis) -> Iterable[datetime]:
+    for cause, _ in _causes(diagnosis):
+        if cause.onset is not None:
+            yield cause.onset
+    if diagnosis.symptom and diagnosis.symptom.onset:
+        yield diagnosis.symptom.onset
+
+
+def _chart(
+    diagnosis: Diagnosis, cause: Cause, found: Mechanism, place: tuple[str, Span]
+) -> Chart | None:
+    mark, span = place
+    above = mechanism_panel(found, mark, span)
+    if above is None:
+        return None
+    below = symptom_panel(diagnosis, _symptom_mark(diagnosis), span)
+    panels = (above, below) if below and not _same(above, below) else (above,)
+    return _titled(f"{cause.runbook}-{found.fact}", _title(found), panels, span)
+
+
+def _same(above: Panel, below: Panel) -> bool:
+    """Whether the mechanism is the symptom itself, as with a drive's own waits."""
+    return above.lines[0].runs == below.lines[0].runs
+
+
+def _title(found: Mechanism) -> str:
+    """The claim with its value: `Stopped in over a tenth of its periods: 100 %, usually 2 %`."""
+    holds = found.holds
+    facts = found.item.facts
+    said = holds.claim if holds else capital(words_of(found.item.collector, found.fact, facts))
+    value = _beside(found.value, found.usual, found.unit, at_least=found.clipped)
+    return f"{safe(said.rstrip('.'), TITLE - len(value) - 2)}: {value}"
+
+
+def _beside(value: float, usual: float | None, unit: str, *, at_least: bool) -> str:
+    """`100 %, usually 2 %`: the picture shows how many times that is."""
+    return with_usual(value, usual, unit, at_least=at_least).partition(" (")[0]
+
+
+def _symptom_alone(diagnosis: Diagnosis, span: Span) -> tuple[Chart, ...]:
+    panel = symptom_panel(diagnosis, _symptom_mark(diagnosis), span)
+    symptom = diagnosis.symptom
+    if panel is None or symptom is None:
+        return ()
+    value = _beside(symptom.value, symptom.usual, symptom.unit, at_least=symptom.at_least)
+    title = f"{safe(capital(symptom.name), TITLE - len(value) - 2)}: {value}"
+    return (_titled("symptom", title, (panel,), span),)
+
+
+def _titled(name: str, title: str, panels: tuple[Panel, ...], span: Span) -> Chart:
+    identity = re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-")[:60] or "chart"
+    chart = Chart(id=identity, title=title, alt="", panels=panels, start=span[0], end=span[1])
+    return replace(chart, alt=alt_text(chart))

@@ -1,0 +1,283 @@
+"""A chart as SVG for the page: text as text, colours by class, nothing that runs or is fetched.
+
+`STYLE` belongs into the page's style sheet: the page forbids styles inside documents. Without it
+the chart is drawn in the colour of the text.
+"""
+
+import re
+from collections.abc import Sequence
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from tailhound.charts import colours
+from tailhound.charts.axes import Scale, scale_of, time_ticks
+from tailhound.charts.chart import Chart, Panel, Point, Role
+from tailhound.charts.labels import limit_label, onset_label, spread
+from tailhound.model.wording import cut
+
+WIDTH, LEFT, RIGHT = 440.0, 48.0, 10.0
+PANEL, HEAD, FOOT, SPACE = 120.0, 22.0, 34.0, 14.0
+SIZE = 13
+"""Pixels of text at the chart's own width; it grows with the column."""
+
+_NAMES = 96.0
+"""Room at the right for the names of several lines."""
+
+_DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 6")
+"""Lines of one panel differ in this, not in colour."""
+
+_POINTS = 240
+"""More points of one line than pixels can show are thinned, with the peaks kept."""
+
+_CLEAN = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+"""What no XML document may hold."""
+
+
+def _rules(prefix: str, shades: Sequence[str]) -> str:
+    names = ("card", "text", "soft", "mechanism", "symptom", "onset", "limit")
+    return " ".join(f"{prefix}{name}: {shade};" for name, shade in zip(names, shades, strict=True))
+
+
+STYLE = f"""\
+.chart {{ {
+    _rules(
+        "--chart-",
+        (
+            colours.LIGHT_CARD,
+            colours.LIGHT_TEXT,
+            colours.LIGHT_SECONDARY,
+            colours.LIGHT_MECHANISM,
+            colours.LIGHT_SYMPTOM,
+            colours.LIGHT_ONSET,
+            colours.LIGHT_LIMIT,
+        ),
+    )
+} display: block; width: 100%; height: auto; max-width: 44rem; }}
+@media (prefers-color-scheme: dark) {{ .chart {{ {
+    _rules(
+        "--chart-",
+        (
+            colours.CARD,
+            colours.TEXT,
+            colours.SECONDARY,
+            colours.MECHANISM,
+            colours.SYMPTOM,
+            colours.ONSET,
+            colours.LIMIT,
+        ),
+    )
+} }} }}
+.chart text {{ fill: var(--chart-text); font: {SIZE}px system-ui, sans-serif; \
+stroke: var(--chart-card); stroke-width: 3px; paint-order: stroke; }}
+.chart .soft {{ fill: var(--chart-soft); }}
+.chart .axis {{ stroke: var(--chart-soft); stroke-opacity: .5; fill: none; }}
+.chart .usual, .chart .envelope {{ fill: var(--chart-soft); fill-opacity: {colours.BAND}; }}
+.chart .gap {{ fill: var(--chart-soft); fill-opacity: {colours.GAP}; }}
+.chart .mechanism {{ stroke: var(--chart-mechanism); fill: none; stroke-width: 2; }}
+.chart .symptom {{ stroke: var(--chart-symptom); fill: none; stroke-width: 3; }}
+.chart .open {{ fill: var(--chart-symptom); fill-opacity: {colours.BAND}; }}
+.chart .onset {{ stroke: var(--chart-onset); stroke-width: 2; }}
+.chart text.onset {{ fill: var(--chart-onset); stroke: var(--chart-card); stroke-width: 3px; }}
+.chart .limit {{ stroke: var(--chart-limit); stroke-width: 1.5; }}
+@media (forced-colors: active) {{ .chart text {{ fill: CanvasText; }} }}
+"""
+
+
+def svg(chart: Chart) -> str:
+    """The chart as one `<svg>` element to stand inside a page; at most 40 KB."""
+    right = RIGHT + (_NAMES if any(_several(panel) for panel in chart.panels) else 0.0)
+    height = len(chart.panels) * (HEAD + PANEL + SPACE) + FOOT
+    root = Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "class": "chart",
+            "viewBox": f"0 0 {WIDTH:g} {height:g}",
+            "role": "img",
+            "aria-labelledby": f"{chart.id}-title {chart.id}-alt",
+        },
+    )
+    _text(root, "title", chart.title, id=f"{chart.id}-title")
+    _text(root, "desc", chart.alt, id=f"{chart.id}-alt")
+    for at, panel in enumerate(chart.panels):
+        area = _Area(chart, scale_of(panel), HEAD + at * (HEAD + PANEL + SPACE), right)
+        _panel(SubElement(root, "g"), panel, area)
+    _times(root, chart, height, right)
+    return tostring(root, encoding="unicode")
+
+
+def _several(panel: Panel) -> bool:
+    return len(panel.lines) > 1 or panel.envelope is not None
+
+
+class _Area:
+    """Where the axes of a panel lie, and where a moment and a value lie in it."""
+
+    def __init__(self, chart: Chart, scale: Scale, top: float, right: float) -> None:
+        self.scale = scale
+        self.top, self.bottom = top, top + PANEL
+        self.left, self.right = LEFT, WIDTH - right
+        self._start, self._span = chart.start, max(chart.end - chart.start, 1.0)
+
+    def x(self, at: float) -> float:
+        share = min(1.0, max(0.0, (at - self._start) / self._span))
+        return round(self.left + share * (self.right - self.left), 1)
+
+    def y(self, value: float) -> float:
+        return round(self.bottom - self.scale.place(value) * PANEL, 1)
+
+
+def _panel(group: Element, panel: Panel, area: _Area) -> None:
+    _label(group, (0.0, area.top - 8), cut(area.scale.heading, 62))
+    for value, text in area.scale.ticks:
+        _rule(group, (area.left, area.right), (area.y(value), area.y(value)), "axis")
+        _label(group, (area.left - 6, area.y(value) + 4), text, anchor="end", kind="soft")
+    _bands(group, panel, area)
+    for at, line in enumerate(panel.lines):
+        for run in line.runs:
+            _path(group, [(area.x(x), area.y(y)) for x, y in run], panel.role, _DASHES[at % 5])
+    _marks(group, panel, area)
+    _names(group, panel, area)
+
+
+def _bands(group: Element, panel: Panel, area: _Area) -> None:
+    if panel.usual:
+        low, high = panel.usual
+        _box(group, (area.left, area.right), (area.y(low), area.y(high)), "usual")
+    for start, end in panel.gaps:
+        _box(group, (area.x(start), area.x(end)), (area.bottom, area.top), "gap")
+        middle = (area.x(start) + area.x(end)) / 2
+        _label(group, (_inside(middle, 24, area), area.bottom - 8), "no data", "middle", "soft")
+    if panel.envelope:
+        for edges in panel.envelope.runs:
+            upper = [f"{area.x(at)},{area.y(high)}" for at, _, high in edges]
+            lower = [f"{area.x(at)},{area.y(low)}" for at, low, _ in reversed(edges)]
+            SubElement(group, "polygon", {"class": "envelope", "points": " ".join(upper + lower)})
+    if panel.open:
+        _box(
+            group,
+            (area.x(panel.open.start), area.right),
+            (area.y(panel.open.low), area.top),
+            "open",
+        )
+
+
+def _marks(group: Element, panel: Panel, area: _Area) -> None:
+    """Limits, the usual band's name and the onset, with texts that don't stand on each other."""
+    texts: list[tuple[float, str]] = []
+    for limit in panel.limits:
+        y = area.y(limit.value)
+        if area.scale.holds(limit.value):
+            dashes = "8 3 2 3" if limit.objective else "6 4"
+            _rule(group, (area.left, area.right), (y, y), "limit", dashes)
+        texts.append((y - 5, limit_label(limit, area.scale)))
+    if panel.open:
+        texts.append((area.y(panel.open.low) - 5, panel.open.label))
+    places = spread([y for y, _ in texts], SIZE + 2.0, (area.top + SIZE, area.bottom - 3))
+    for y, (_, text) in zip(places, texts, strict=True):
+        _label(group, (area.right - 3, y), cut(text, 40), "end")
+    if panel.usual:
+        y = max(area.y(panel.usual[1]) - 4, area.top + SIZE)
+        _label(group, (area.left + 4, y), "usual", kind="soft")
+    if panel.onset:
+        x = area.x(panel.onset.at)
+        _rule(group, (x, x), (area.top, area.bottom), "onset", "2 4")
+        side, anchor = (-4, "end") if x > (area.left + area.right) / 2 else (4, "start")
+        _label(group, (x + side, area.top + SIZE), onset_label(panel.onset), anchor, "onset")
+
+
+def _names(group: Element, panel: Panel, area: _Area) -> None:
+    """The names of several lines, at their ends."""
+    if not _several(panel):
+        return
+    ends = [(area.y(line.runs[-1][-1][1]), line.name) for line in panel.lines]
+    if panel.envelope:
+        _, low, high = panel.envelope.runs[-1][-1]
+        ends.append((area.y((low + high) / 2), panel.envelope.name))
+    places = spread([y for y, _ in ends], SIZE + 2.0, (area.top + 6, area.bottom))
+    for y, (_, name) in zip(places, ends, strict=True):
+        _label(group, (area.right + 5, y + 4), cut(name, 13))
+
+
+def _times(root: Element, chart: Chart, height: float, right: float) -> None:
+    span = max(chart.end - chart.start, 1.0)
+    width = WIDTH - right - LEFT
+    for at, text in time_ticks(chart.start, chart.end):
+        x = LEFT + (at - chart.start) / span * width
+        _label(root, (max(x, 18.0), height - 26), text, "middle", "soft")
+    _label(root, (WIDTH - 2, height - 6), "UTC", "end", "soft")
+
+
+# --- elements
+
+
+def _inside(x: float, half: float, area: _Area) -> float:
+    """A middle that keeps a text of twice `half` inside the axes."""
+    return min(max(x, area.left + half), area.right - half)
+
+
+def _path(group: Element, points: list[Point], role: Role, dashes: str) -> None:
+    """A line; a single sample is a dot."""
+    kind = role.value
+    if len(points) == 1:
+        x, y = points[0]
+        SubElement(group, "circle", {"class": kind, "cx": f"{x}", "cy": f"{y}", "r": "1.5"})
+        return
+    shown = _thinned(points)
+    drawn = "M" + "L".join(f"{x:g} {y:g}" for x, y in shown)
+    given = {"class": kind, "d": drawn, "stroke": "currentColor", "fill": "none"}
+    SubElement(group, "path", {**given, **({"stroke-dasharray": dashes} if dashes else {})})
+
+
+def _thinned(points: list[Point]) -> list[Point]:
+    """Of each stretch the first, the lowest and the highest point: peaks stay."""
+    if len(points) <= _POINTS:
+        return points
+    size = -(-len(points) * 3 // _POINTS)
+    kept: list[Point] = []
+    for first in range(0, len(points), size):
+        part = points[first : first + size]
+        low = min(part, key=lambda point: point[1])
+        high = max(part, key=lambda point: point[1])
+        kept += sorted({part[0], low, high})
+    return [*kept, points[-1]]
+
+
+def _box(group: Element, xs: tuple[float, float], ys: tuple[float, float], kind: str) -> None:
+    """A filled box; at least a pixel high, so that a band without width is seen."""
+    width, height = abs(xs[1] - xs[0]), max(abs(ys[1] - ys[0]), 1.0)
+    place = {"x": min(xs), "y": min(ys), "width": width, "height": height}
+    SubElement(
+        group,
+        "rect",
+        {
+            "class": kind,
+            "fill": "currentColor",
+            "fill-opacity": "0.15",
+            **{name: f"{value:g}" for name, value in place.items()},
+        },
+    )
+
+
+def _rule(
+    group: Element, xs: tuple[float, float], ys: tuple[float, float], kind: str, dashes: str = ""
+) -> None:
+    place = {"x1": xs[0], "x2": xs[1], "y1": ys[0], "y2": ys[1]}
+    given = {"class": kind, "stroke": "currentColor"}
+    given |= {name: f"{value:g}" for name, value in place.items()}
+    SubElement(group, "line", {**given, **({"stroke-dasharray": dashes} if dashes else {})})
+
+
+def _label(
+    group: Element, place: tuple[float, float], text: str, anchor: str = "start", kind: str = ""
+) -> None:
+    x, y = place
+    given = {"x": f"{x:g}", "y": f"{y:g}"}
+    if anchor != "start":
+        given["text-anchor"] = anchor
+    if kind:
+        given["class"] = kind
+    _text(group, "text", text, **given)
+
+
+def _text(parent: Element, tag: str, text: str, **given: str) -> None:
+    SubElement(parent, tag, given).text = _CLEAN.sub("\ufffd", text)
