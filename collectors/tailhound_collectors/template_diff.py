@@ -3,6 +3,7 @@
 Values of environment variables are never told: they may be secrets.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ TEXT_AT_MOST = 80
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """`image of vllm: v1 -> v2; args of vllm: +--max-num-seqs=256 -...`; "" when nothing told."""
+    """`image of vllm: v1 -> v2; args of vllm: now --max-num-seqs=256 (was ...)`; "" for none."""
     before, after = _containers(old), _containers(new)
     parts = [f"container {name} added" for name in after if name not in before]
     parts += [f"container {name} removed" for name in before if name not in after]
@@ -72,13 +73,28 @@ def _waits_for_value(text: str) -> bool:
 
 
 def _words(old: Sequence[str], new: Sequence[str]) -> str:
-    """Arguments that came and went; "order" when they are the same ones."""
-    came, went = Counter(new) - Counter(old), Counter(old) - Counter(new)
+    """Arguments that came, went, or have another value; each with its flag, old ones too, so that
+    a secret is known by it.
+    """
+    came, went = list(Counter(new) - Counter(old)), list(Counter(old) - Counter(new))
     if not came and not went:
         return "" if list(old) == list(new) else "another order"
-    told = [f"+{_cut(one)}" for one in came] + [f"-{_cut(one)}" for one in went]
+    told = []
+    for one in came:
+        before = next((other for other in went if _flag(other) == _flag(one)), None)
+        if before is not None:
+            went.remove(before)
+        told.append(f"now {_cut(one)}{f' (was {_cut(before)})' if before is not None else ''}")
+    return _first(told + [f"without {_cut(one)}" for one in went])
+
+
+def _flag(text: str) -> str:
+    return re.split("[= ]", text, maxsplit=1)[0]
+
+
+def _first(told: Sequence[str]) -> str:
     more = len(told) - PARTS_AT_MOST
-    return " ".join(told[:PARTS_AT_MOST]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(told[:PARTS_AT_MOST]) + (f" and {more} more" if more > 0 else "")
 
 
 def _resources(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -99,8 +115,7 @@ def _variables(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     told = [f"+{_cut(one)}" for one in after if one not in before]
     told += [f"-{_cut(one)}" for one in before if one not in after]
     told += [_cut(one) for one in after if one in before and after[one] != before[one]]
-    more = len(told) - PARTS_AT_MOST
-    return ", ".join(told[:PARTS_AT_MOST]) + (f" and {more} more" if more > 0 else "")
+    return _first(told)
 
 
 def _cut(text: str) -> str:

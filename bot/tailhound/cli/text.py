@@ -40,7 +40,8 @@ def terminal(incident: Incident, now: datetime) -> list[str]:
     lines = [_first(incident, now)]
     if diagnosis is None:
         return [*lines, incident.failed_because or "no diagnosis yet"]
-    lines += [_headline(diagnosis), *_symptom(diagnosis), *_stages(diagnosis), *_chain(diagnosis)]
+    lines += [_headline(diagnosis), *_symptom(diagnosis), *_stages(diagnosis)]
+    lines += [*_changed(diagnosis), *_chain(diagnosis)]
     for cause in diagnosis.causes:
         if cause.verdict is Verdict.CONFIRMED:
             lines += _claims(cause)
@@ -91,6 +92,15 @@ def _stages(diagnosis: Diagnosis) -> list[str]:
         if stage.seconds is not None
     ]
     return [f"  {'stage' if at == 0 else '     '}     {text}" for at, text in enumerate(told)]
+
+
+def _changed(diagnosis: Diagnosis) -> list[str]:
+    """What changed before the symptom, a line each: `02:43 rollout of ... (by argocd)`."""
+    return [
+        f"  {'changed' if at == 0 else '       '}   {clock(one.at).removesuffix(' UTC')}"
+        f" {safe(one.what, 200)}{f' (by {safe(one.by)})' if one.by else ''}"
+        for at, one in enumerate(diagnosis.changed)
+    ]
 
 
 def _chain(diagnosis: Diagnosis) -> list[str]:
@@ -202,7 +212,8 @@ def _row(check: Check) -> str:
 
 
 def _lines(diagnosis: Diagnosis) -> list[str]:
-    return [*_symptom(diagnosis), *_stages(diagnosis), *_chain(diagnosis), _last(diagnosis)]
+    told = (_symptom, _stages, _changed, _chain)
+    return [*(line for tell in told for line in tell(diagnosis)), _last(diagnosis)]
 
 
 def _questions(diagnosis: Diagnosis) -> str:

@@ -318,3 +318,50 @@ def test_what_a_site_does_not_have_costs_one_question_each() -> None:
     assert len(asked) == 7  # which family; two ingress spellings and the mesh: waits and failures
     assert not [shown for shown in asked if "ago" in shown]
     assert facts == Latency()
+
+
+# which pods
+
+
+def paced(**pods: float) -> Any:
+    return vector(*(({"pod": pod}, seconds) for pod, seconds in pods.items()))
+
+
+BY_POD = {
+    "(sum by (pod) (rate(vllm:time_to_first_token": {
+        "now": paced(a=3.0, b=0.4),
+        "past": paced(a=0.4),
+    },
+    **VLLM,
+}
+TWO = LatencyParams(namespace="llm", pods=("a", "b"))
+
+
+def test_a_latency_that_grew_is_told_for_each_pod_beside_its_usual_value() -> None:
+    rows = {row.symptom: row for row in collected(BY_POD, TWO).symptoms or ()}
+    assert [(p.pod, p.seconds, p.usual_seconds) for p in rows["ttft"].pods or ()] == [
+        ("a", 3.0, 0.4),
+        ("b", 0.4, None),
+    ]
+
+
+def test_pods_are_asked_only_of_what_grew_and_only_of_several() -> None:
+    asked: list[str] = []
+    answer = answering(BY_POD)
+
+    def noting(request: Any) -> Any:
+        asked.append(request.shown)
+        return answer(request)
+
+    drive(LatencyCollector().collect(TWO), noting)
+    about = [one for one in asked if "by (pod)" in one]
+    assert about
+    assert all("queue" not in one for one in about)  # it did not grow
+    asked.clear()
+    drive(LatencyCollector().collect(PARAMS), noting)
+    assert not [one for one in asked if "by (pod)" in one]
+
+
+def test_pods_that_nobody_measured_are_unknown() -> None:
+    rows = collected(VLLM, TWO).symptoms or ()
+    assert {row.pods for row in rows} == {None}

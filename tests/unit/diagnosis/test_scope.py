@@ -114,7 +114,7 @@ def test_the_only_pod_is_named_so_where_its_own_server_measured_it() -> None:
 
 
 def test_failures_say_nothing_about_pods() -> None:
-    failures = {
+    failures: dict[str, Any] = {
         "source": "the ingress",
         "ratio": 0.5,
         "usual_ratio": 0.0,

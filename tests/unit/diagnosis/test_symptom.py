@@ -202,7 +202,7 @@ def test_failures_that_come_and_go_are_told_by_their_peak() -> None:
 
 
 def test_what_a_node_counts_is_the_symptom_where_no_latency_moved() -> None:
-    row = {
+    row: dict[str, Any] = {
         "symptom": "node_starts",
         "title": "container creation errors",
         "unit": "per_second",

@@ -18,6 +18,7 @@ from tailhound.model import (
     SubjectKind,
     Verdict,
 )
+from tailhound.model.verdict import Changed
 from tailhound.store import codec
 from tailhound.store.records import Record
 from tests.unit.durable.kit import evidence
@@ -180,3 +181,31 @@ def test_evidence_that_can_not_be_made_smaller_goes() -> None:
     huge = evidence("x" * 300_000)
     fitted = verdicts.fitted(_plain(evidence("small"), huge))
     assert [e.name for e in codec.evidence_from_plain(fitted["evidence"])] == ["small"]
+
+
+ROLLED = Changed(at=NOW - timedelta(minutes=20), kind="rollout", what="rollout of chat", by="argo")
+
+
+def test_what_changed_before_stands_in_the_timeline_at_its_time_and_once() -> None:
+    changed = replace(_diagnosis(), changed=(ROLLED,))
+    after = verdicts.diagnosed(_record(), 1, changed, NOW)
+    assert after is not None
+    lines = [line.what for line in after.incident.timeline]
+    assert lines == ["rollout of chat (by argo)", "Verdict: cause found: the CPU limit"]
+    assert after.incident.timeline[0].at == ROLLED.at
+    nameless = replace(ROLLED, by="", what="node a joined", at=NOW - timedelta(minutes=30))
+    late = replace(changed, changed=(nameless, ROLLED))
+    again = verdicts.revised(after, changed, late, "ssh answered", NOW + timedelta(minutes=1))
+    assert [line.what for line in again.incident.timeline] == ["node a joined", *lines]
+
+
+def test_changes_survive_the_store() -> None:
+    changed = replace(_diagnosis(), changed=(ROLLED,))
+    assert codec.diagnosis_from_json(codec.diagnosis_to_json(changed)) == changed
+    old = (
+        codec.diagnosis_to_json(_diagnosis())
+        .replace('"changed":[],', "")
+        .replace(',"changed":[]', "")
+    )
+    assert "changed" not in old
+    assert codec.diagnosis_from_json(old).changed == ()
