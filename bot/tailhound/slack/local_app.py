@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from tailhound.shipped import shipped
-from tailhound.slack.local import Channel, LocalSlack, Reply, block_action
+from tailhound.slack.local import Channel, LocalSlack, Reply
 from tailhound.slack.render_html import message_html, mrkdwn_html
 
 Deliver = Callable[[str, Mapping[str, Any]], object]
@@ -30,6 +30,7 @@ Deliver = Callable[[str, Mapping[str, Any]], object]
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _BODY_BYTES: Final = 1_000_000
+_FILE_BYTES: Final = 20_000_000
 _POLICY: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -53,6 +54,7 @@ class LocalApp:
         self._base = base.rstrip("/")
         self._path = urlsplit(self._base).path
         self._key = secrets.token_urlsafe(24)
+        slack.serve_at(self._base)
         folder = shipped("templates") / "slack"
         self._folder: Path = folder
         self._pages = Environment(
@@ -66,6 +68,7 @@ class LocalApp:
                 Route("/channel/{id}/messages", self._messages),
                 Route("/api/{method}", self._api, methods=["POST"]),
                 Route("/response/{key:path}", self._response, methods=["POST"]),
+                Route("/upload/v1/{key}", self._upload, methods=["POST"]),
                 Route("/{name}", self._file),
             ]
         )
@@ -119,13 +122,11 @@ class LocalApp:
         if not secrets.compare_digest(form.get("key", ""), self._key):
             raise HTTPException(403, "this click does not come from the page that was served")
         channel = self._known(request)
-        message = channel.messages.get(form.get("ts", ""))
+        ts, action_id = form.get("ts", ""), form.get("action_id", "")
         try:
-            payload = block_action(message or {}, channel, form.get("action_id", ""), self._user)
+            payload = self._slack.press(channel.id, ts, action_id, self._user)
         except LookupError as error:
             raise HTTPException(404, "that message has no such button any more") from error
-        key = self._slack.response_key(channel.id, self._user)
-        payload["response_url"] = f"{self._base}/response/{key}"
         await asyncio.to_thread(self._deliver, str(uuid.uuid4()), payload)
         return RedirectResponse(f"{self._path}/channel/{channel.id}", status_code=303)
 
@@ -150,6 +151,12 @@ class LocalApp:
         if arguments is None:
             return JSONResponse({"ok": False, "error": "invalid_json"}, status_code=400)
         return _http(self._slack.respond(request.path_params["key"], arguments))
+
+    async def _upload(self, request: Request) -> Response:
+        content = await _body(request, _FILE_BYTES)
+        if not self._slack.upload(request.path_params["key"], content):
+            raise HTTPException(404, "no such upload, or not of this length")
+        return Response(f"OK - {len(content)}", media_type="text/plain")
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -181,10 +188,10 @@ def _arguments(content_type: str, body: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-async def _body(request: Request) -> bytes:
-    body = b""
+async def _body(request: Request, most: int = _BODY_BYTES) -> bytes:
+    body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > _BODY_BYTES:
-            raise HTTPException(413, "over 1 MB")
-    return body
+        if len(body) > most:
+            raise HTTPException(413, f"over {most // 1_000_000} MB")
+    return bytes(body)

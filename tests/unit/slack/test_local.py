@@ -57,9 +57,9 @@ def test_a_message_gets_a_growing_ts() -> None:
 
 def test_a_method_that_nobody_should_call_is_remembered() -> None:
     made = slack()
-    answer = made.call("chat.delete", made.bot_token, {})
+    answer = made.call("chat.scheduleMessage", made.bot_token, {})
     assert answer.body["error"] == "unknown_method"
-    assert made.unknown_calls == ["chat.delete"]
+    assert made.unknown_calls == ["chat.scheduleMessage"]
 
 
 @pytest.mark.parametrize(("token", "error"), [("", "not_authed"), ("xoxb-x", "invalid_auth")])
@@ -79,26 +79,26 @@ def test_the_bot_token_opens_no_socket() -> None:
         ([section("x") for _ in range(51)], "no more than 50"),
         ([section("x" * 3001)], "less than 3001"),
         ([section("")], "more than 0"),
-        ([{"type": "section"}], "missing text or fields"),
-        ([{"type": "image", "image_url": "x"}], "unsupported type"),
+        ([{"type": "section"}], "missing required field: text or fields"),
+        ([{"type": "carousel", "elements": []}], "unsupported type: carousel"),
         ([{"type": "header", "text": {"type": "mrkdwn", "text": "x"}}], "must be plain_text"),
         ([{"type": "header", "text": {"type": "plain_text", "text": "x" * 151}}], "151"),
         ([section("a", block_id="x"), section("b", block_id="x")], "block_id must be unique"),
         ([section("a", block_id="x" * 256)], "less than 256"),
-        ([section("a", color="red")], "color is not a valid key"),
+        ([section("a", color="red")], "invalid additional property: color"),
         ([section("a", expand="yes")], "expand"),
-        ([{"type": "context", "elements": []}], "at least one"),
+        ([{"type": "context", "elements": []}], "no fewer than 1 items"),
         ([row(*(button(action_id=str(n)) for n in range(26)))], "no more than 25"),
         ([row(button(), button())], "action_id must be unique"),
         ([row(button(value="x" * 2001))], "less than 2001"),
-        ([row(button(url="javascript:alert(1)"))], "valid URL"),
+        ([row(button(url="javascript:alert(1)"))], "must match regex pattern"),
         ([row(button(url="https://x/" + "y" * 3000))], "less than 3001"),
-        ([row(button(style="green"))], "primary or danger"),
+        ([row(button(style="green"))], "must be one of: primary, danger"),
         ([row({"type": "datepicker"})], "unsupported element"),
         ([row(button(text={"type": "mrkdwn", "text": "x"}))], "must be plain_text"),
         ([row(button(text={"type": "plain_text", "text": "x" * 76}))], "less than 76"),
-        ("none", "must be a list"),
-        (["none"], "must be an object"),
+        ("none", "no list at all"),
+        (["none"], "must provide an object"),
     ],
 )
 def test_blocks_over_a_limit_are_refused(blocks: Any, what: str) -> None:
@@ -111,6 +111,7 @@ def test_blocks_over_a_limit_are_refused(blocks: Any, what: str) -> None:
         return
     assert answer["error"] == "invalid_blocks"
     assert what in " ".join(answer["errors"])
+    assert answer["response_metadata"]["messages"] == [f"[ERROR] {e}" for e in answer["errors"]]
     assert made.messages(CHANNEL) == []
 
 

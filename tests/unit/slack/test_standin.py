@@ -51,10 +51,10 @@ def test_a_stand_in_of_another_process_keeps_a_line_for_each_call(tmp_path: Path
 def test_a_call_that_tailhound_has_no_business_making_is_kept() -> None:
     with SlackStandin() as slack:
         web = client("xoxb-local", slack.api_url, 2)
-        outcome = outcome_of(lambda web: web.chat_delete(channel="C1", ts="1.1"), web)
+        outcome = outcome_of(lambda web: web.pins_add(channel="C1", timestamp="1.1"), web)
         assert isinstance(outcome, No)
         assert outcome.error == "unknown_method"
-        assert slack.unknown_calls == ["chat.delete"]
+        assert slack.unknown_calls == ["pins.add"]
 
 
 def test_one_message_a_second_is_all_that_a_channel_takes() -> None:
