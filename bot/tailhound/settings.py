@@ -220,13 +220,13 @@ class Profile(Section):
     """What differs at this site: for the incidents whose labels match, other thresholds and SLOs.
 
     `thresholds` maps a runbook's id to new values by threshold name. `metric_prefix` replaces the
-    engine's prefix ("vllm:" -> "ray_vllm_").
+    engine's prefix ("vllm:" -> "ray_vllm_"), in collectors and in the queries of runbooks.
     """
 
     match: Mapping[str, str] = {}
     thresholds: Mapping[str, Mapping[str, float]] = {}
     slo: Mapping[str, float] = {}
-    metric_prefix: str = ""
+    metric_prefix: Annotated[str, Field(pattern=r"^([A-Za-z_:][A-Za-z0-9_:]*)?$")] = ""
 
 
 class Settings(Section):

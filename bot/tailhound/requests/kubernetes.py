@@ -12,6 +12,7 @@ from tailhound.flow import Read
 KubeObject: TypeAlias = Mapping[str, Any]
 """An object as the API sends it (JSON)."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PART = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
@@ -69,6 +70,7 @@ class ListObjects(Read[tuple[KubeObject, ...]]):
 
     A bounded list (namespace, or `spec.nodeName` selector) is read from the server's cache
     (resourceVersion=0); anything wider is paged by 500. An empty list is an answer, not Missing.
+    Refused when a part is no Kubernetes name, or a selector holds a lone surrogate.
     """
 
     api: str
@@ -79,6 +81,9 @@ class ListObjects(Read[tuple[KubeObject, ...]]):
 
     def __post_init__(self) -> None:
         _path(self.api, self.resource, self.namespace, "")
+        for selector in (self.label_selector, self.field_selector):
+            if _SURROGATE.search(selector):
+                raise Refused(f"{selector[:60]!r} can't be a selector: it is no valid text")
 
     @property
     def backend(self) -> str:

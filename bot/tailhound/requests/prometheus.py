@@ -77,9 +77,17 @@ class RangeQuery(Read[Ranges]):
         return f"{self.promql}  # from {self.start_ago:g} s ago, every {self.step:g} s"
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def quoted(value: str) -> str:
-    """A PromQL string literal. Every character of the value arrives as itself."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    """A PromQL string literal. Every character of the value arrives as itself.
+
+    A lone surrogate is no character, and no label of Prometheus holds one: it becomes U+FFFD, as
+    where alerts come in. The query stays text that can be sent.
+    """
+    text = _SURROGATE.sub("\ufffd", value)
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 

@@ -16,7 +16,7 @@ from tailhound.rules.compiling_changes import Changes
 from tailhound.rules.compiling_params import parameter_mistakes
 from tailhound.rules.condition.typed import meant, usable
 from tailhound.rules.expression import Condition, Vocabulary, compile_condition
-from tailhound.rules.inputs import Input
+from tailhound.rules.inputs import ALWAYS, Input
 from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
 from tailhound.rules.reading import Read, read_file
 from tailhound.rules.runbook import Claim, EvidencePlan, Runbook, Threshold, Trigger
@@ -155,6 +155,8 @@ class Bench:
     def _inputs(self) -> dict[str, Input]:
         found = {}
         for name, told in self.file.inputs.items():
+            if name in ALWAYS:
+                self.wrong(("inputs", name), f"{name!r} is filled by itself; use another name")
             if isinstance(told, str):
                 found[name] = Input(name=name, phrase=told)
             else:

@@ -64,6 +64,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("  node: the node\n", "  node: the nodes they run on\n", "test.node wants one node, not a set"),
     ("  queue:\n", "  pods:\n", "'pods' is already the name of an input"),
     ("  queue:\n", "  lost:\n", "'lost' is already the name of a threshold"),
+    ("  node: the node\n", "  node: the node\n  metric_prefix: the model\n", "'metric_prefix' is filled by itself; use another name"),
     ("  queue:\n", "  class:\n", "'class' means something else in conditions"),
     ("  queue:\n", "  Queue:\n", "a name begins with a small letter and holds small letters"),
     ("{collect: test.node,", "{collect: test.node, promql: {a: {query: up, unit: count}},", "node_cpu: give exactly one of collect, promql, kubernetes, ssh"),

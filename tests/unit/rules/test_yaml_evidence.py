@@ -89,12 +89,63 @@ def test_values_are_escaped_for_where_they_stand() -> None:
     assert why_no_query(query.promql) is None
 
 
-@given(st.text(), st.lists(st.text(), max_size=3))
+ANY = st.text(st.characters(exclude_categories=())) | st.text()
+"""Lone surrogates too: JSON and command lines bring them."""
+
+
+@given(ANY, st.lists(ANY, max_size=3))
 def test_no_value_leaves_its_string(namespace: str, pods: list[str]) -> None:
     parts, _ = template('q{namespace="$namespace",pod=~"$pods",x!~"a-$pods"}')
     text = parts.filled({"namespace": namespace, "pods": tuple(pods)})
     assert text.startswith("q{namespace=" + quoted(namespace) + ',pod=~"')
-    assert why_no_query(text.encode("utf-8", "replace").decode()) is None
+    assert why_no_query(text) is None
+    assert text.encode("utf-8")
+
+
+def test_a_lone_surrogate_in_a_label_becomes_the_replacement_character() -> None:
+    (query,) = asked(made(QUEUE), namespace="a\ud800b", pods=("p\udfff.",))
+    assert isinstance(query, Query)
+    assert query.promql == 'sum(q{namespace="a\ufffdb",pod=~"p\ufffd\\\\."})'
+
+
+PREFIXED = """\
+promql:
+  wait: {query: 'sum(rate(vllm:wait_sum{pod=~"$pods"}[5m])) / sum(rate(vllm:wait_count[5m]))', unit: seconds}
+"""
+
+
+def test_a_site_with_another_prefix_of_metric_names_is_asked_by_that_prefix() -> None:
+    collector = made(PREFIXED)
+    (usual,) = asked(collector, pods=("a",))
+    assert usual.shown.startswith('sum(rate(vllm:wait_sum{pod=~"a"}[5m]))')
+    (ray,) = asked(collector, pods=("a",), metric_prefix="ray_vllm_")
+    assert ray.shown == (
+        'sum(rate(ray_vllm_wait_sum{pod=~"a"}[5m])) / sum(rate(ray_vllm_wait_count[5m]))'
+    )
+    assert "metric_prefix" not in made(QUEUE).params.__dataclass_fields__
+
+
+@pytest.mark.parametrize(
+    ("query", "asked_for"),
+    [
+        ('{__name__=~"vllm:a|vllm:b.*",pod=~"$pods"}', '{__name__=~"ray_a|ray_b.*",pod=~"x"}'),
+        ('{__name__="vllm:$pods"}', '{__name__="ray_x"}'),
+        ('q{engine="vllm:main"} # vllm: by hand', 'q{engine="vllm:main"} # vllm: by hand'),
+        ("job:vllm:wait + my_vllm:wait", "job:vllm:wait + my_vllm:wait"),
+        ("vllm:wait offset 5m > vllm:wait", "ray_wait offset 5m > ray_wait"),
+        (
+            'label_replace(vllm:x, "a", "vllm:", "b", "")',
+            'label_replace(ray_x, "a", "vllm:", "b", "")',
+        ),
+    ],
+)
+def test_the_prefix_alone_is_replaced_and_only_where_a_metric_is_named(
+    query: str, asked_for: str
+) -> None:
+    parts, mistakes = template(query)
+    assert mistakes == ()
+    assert parts.filled({"pods": "x"}, "ray_") == asked_for
+    assert parts.filled({"pods": "x"}) == query.replace("$pods", "x")
 
 
 def test_a_set_is_alternatives_and_an_empty_one_matches_nothing() -> None:

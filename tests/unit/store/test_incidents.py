@@ -14,8 +14,8 @@ from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader, RawOutput
 from tailhound.store.records import Record
 from tests.databases import url_of
-from tests.samples.incidents import EVERY_FIELD as INCIDENT
 from tests.samples.causes import DIAGNOSIS
+from tests.samples.incidents import EVERY_FIELD as INCIDENT
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
 

@@ -20,7 +20,7 @@ from tailhound.rules.evidence.common import (
     params_class,
     record_class,
 )
-from tailhound.rules.evidence.template import Template, template
+from tailhound.rules.evidence.template import PREFIX, Template, template
 from tailhound.rules.schema_evidence import PromqlFact
 
 SERIES_WINDOW = 45 * 60.0
@@ -51,7 +51,10 @@ class PromqlCollector:
         self._asked = tuple(asked)
         self._usual = any(fact.endswith("_usual") for fact in self._added())
         self._series = tuple(fact for fact, told in schema.items() if told.kind is Kind.SERIES)
-        extra = [("usual", tuple[float, ...], USUAL)] if self._usual else []
+        self._prefixed = any(one.query.prefixed for one in asked)
+        extra: list[tuple[str, Any, Any]] = []
+        extra += [("usual", tuple[float, ...], USUAL)] if self._usual else []
+        extra += [("metric_prefix", str, "")] if self._prefixed else []
         self.params: type[Any] = params_class(shop, extra)
         self.facts: type[Any] = facts_class(schema)
 
@@ -64,7 +67,8 @@ class PromqlCollector:
         """Every query now and, where asked for, at each of the usual times."""
         values = {name: _filling(getattr(params, name)) for name in params.__dataclass_fields__}
         offsets = (0.0, *(params.usual if self._usual else ()))
-        texts = [asked.query.filled(values) for asked in self._asked]
+        prefix = (params.metric_prefix if self._prefixed else "") or PREFIX
+        texts = [asked.query.filled(values, prefix) for asked in self._asked]
         requests: list[Read[Any]] = [
             Query(promql=text, ago=ago) for text in texts for ago in offsets
         ]

@@ -2,6 +2,10 @@
 
 A `$name` stands only inside a double-quoted label value. Behind `=` and `!=` its value becomes part
 of a PromQL string, behind `=~` and `!~` a literal regular expression (a set: its alternatives).
+
+Metric names are written as vLLM has them (`vllm:...`). A site that scrapes it under another prefix
+says so in its profile (`metric_prefix`), and the prefix alone is replaced, in a name and in a
+matcher of `__name__`.
 """
 
 import re
@@ -12,7 +16,12 @@ from tailhound.requests.prometheus import literal_regex, one_of, quoted
 from tailhound.rules.condition.typed import Mistake
 
 _HOLE = re.compile(r"\$(?:\{[^}]*\}?|[A-Za-z_][A-Za-z0-9_]*)")
-_MATCHER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\s*(=~|!~|!=|=)\s*$")
+_MATCHER = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*(=~|!~|!=|=)\s*$")
+_NAME = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*")
+_NAMED = re.compile(r"(?<![A-Za-z0-9_:])vllm:")
+PREFIX = "vllm:"
+"""The prefix of metric names that a profile may replace."""
+
 _LONGEST_LABEL = 200
 _NOTHING = "^$none"
 """A regular expression that matches nothing: what an empty set becomes."""
@@ -39,21 +48,37 @@ class Hole:
 
 
 @dataclass(frozen=True, slots=True)
+class Prefix:
+    """A place where the site's prefix of metric names stands."""
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """A query with holes. `unclear` is not a query: see `mistakes`."""
 
-    parts: tuple[str | Hole, ...]
+    parts: tuple[str | Hole | Prefix, ...]
 
     @property
     def holes(self) -> tuple[Hole, ...]:
         """Its `$name`s."""
         return tuple(part for part in self.parts if isinstance(part, Hole))
 
-    def filled(self, values: Mapping[str, str | Sequence[str]]) -> str:
-        """The query for these values."""
-        return "".join(
-            part if isinstance(part, str) else part.filled(values[part.name]) for part in self.parts
-        )
+    @property
+    def prefixed(self) -> bool:
+        """Whether the site's prefix of metric names stands in it."""
+        return any(isinstance(part, Prefix) for part in self.parts)
+
+    def filled(self, values: Mapping[str, str | Sequence[str]], prefix: str = PREFIX) -> str:
+        """The query for these values, and for the site's prefix of metric names."""
+        return "".join(_filled(part, values, prefix) for part in self.parts)
+
+
+def _filled(
+    part: str | Hole | Prefix, values: Mapping[str, str | Sequence[str]], prefix: str
+) -> str:
+    if isinstance(part, Hole):
+        return part.filled(values[part.name])
+    return prefix if isinstance(part, Prefix) else part
 
 
 @dataclass(slots=True)
@@ -61,7 +86,7 @@ class _Scanner:
     """Walks a query: strings, comments and braces, nothing more."""
 
     text: str
-    parts: list[str | Hole] = field(default_factory=list)
+    parts: list[str | Hole | Prefix] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     depth: int = 0
 
@@ -76,6 +101,8 @@ class _Scanner:
                 at = self._plain(at, end if end >= 0 else len(self.text))
             elif sign == "$":
                 at = self._outside(at)
+            elif name := _NAME.match(self.text, at):
+                at = self._metrics(at, name.end())
             else:
                 self.depth += {"{": 1, "}": -1}.get(sign, 0)
                 at = self._plain(at, at + 1)
@@ -83,6 +110,14 @@ class _Scanner:
     def _plain(self, start: int, end: int) -> int:
         self.parts.append(self.text[start:end])
         return end
+
+    def _metrics(self, start: int, end: int) -> int:
+        """Text in which `vllm:` begins the name of a metric."""
+        for named in _NAMED.finditer(self.text, start, end):
+            self._plain(start, named.start())
+            self.parts.append(Prefix())
+            start = named.end()
+        return self._plain(start, end)
 
     def _outside(self, at: int) -> int:
         hole = _HOLE.match(self.text, at)
@@ -101,11 +136,13 @@ class _Scanner:
         end = min(end + 1, len(self.text))
         before = max(0, start - _LONGEST_LABEL)
         operator = _MATCHER.search(self.text, before, start) if self.depth > 0 else None
+        label, sign = operator.groups() if operator else ("", "")
+        told = self._metrics if label == "__name__" else self._plain
         at = start
         for hole in _HOLE.finditer(self.text, start, end):
-            at = self._plain(at, hole.start())
-            at = self._hole(hole, quote, operator.group(1) if operator else "", (start, end))
-        return self._plain(at, end)
+            at = told(at, hole.start())
+            at = self._hole(hole, quote, sign, (start, end))
+        return told(at, end)
 
     def _hole(self, hole: re.Match[str], quote: str, operator: str, span: tuple[int, int]) -> int:
         text, offset = hole.group(), hole.start()
@@ -128,7 +165,7 @@ def template(text: str) -> tuple[Template, tuple[Mistake, ...]]:
     """The query's parts, and what is wrong with the places of its `$name`s."""
     scanner = _Scanner(text)
     scanner.run()
-    joined: list[str | Hole] = []
+    joined: list[str | Hole | Prefix] = []
     for part in scanner.parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):
             joined[-1] += part
