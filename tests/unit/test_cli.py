@@ -187,6 +187,13 @@ def test_check_tells_findings_with_their_place_and_ends_with_1(terminal: Termina
     assert f"file={path},line={line}" in github.out
 
 
+def test_check_ends_with_1_on_a_warning_alone(terminal: Terminal) -> None:
+    text = RUNBOOK.read_text(encoding="utf-8").replace("owner: sre-platform\n", "")
+    told = terminal.run("check", terminal.file("cpu-throttling.yaml", text))
+    assert told.code == 1
+    assert "warning: no `owner:`" in told.out
+
+
 def _findings(text: str) -> list[dict[str, Any]]:
     said = json.loads(text)
     found: list[dict[str, Any]] = said if isinstance(said, list) else said["findings"]

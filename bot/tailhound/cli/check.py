@@ -15,7 +15,7 @@ DONE, FINDINGS = 0, 1
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check or test the files; exit code 1 when something is wrong with them."""
+    """Check or test the files; exit code 1 when a file should be changed, or a test fails."""
     started = time.perf_counter()
     settings = load(args.config)
     files = _files(args.paths)
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         return DONE if all(r.passed for one in tested for r in one.results) else FINDINGS
     checked = checking.check_files(files, known, allow, mutate=args.mutate)
     sys.stdout.write(_said(checked, files, args.format, time.perf_counter() - started))
-    return FINDINGS if checked.findings else DONE
+    return FINDINGS if checked.unsettled else DONE
 
 
 def _said(

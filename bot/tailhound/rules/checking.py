@@ -18,6 +18,7 @@ from tailhound.truth import Truth
 
 _MARKS = {Truth.TRUE: "yes", Truth.FALSE: "no ", Truth.UNKNOWN: "?  "}
 _LONGEST = 200
+_SAID_SO = frozenset({"unchecked"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +30,12 @@ class Checked:
     tests: int = 0
 
     @property
-    def errors(self) -> int:
-        """How many findings are mistakes, not omissions."""
-        return sum(finding.severity == "error" for finding in self.findings)
+    def unsettled(self) -> bool:
+        """Whether a finding asks for a change of the file: mistakes and omissions alike.
+
+        A query marked `promql: unchecked` is told every time and asks for none: its author said so.
+        """
+        return any(finding.rule not in _SAID_SO for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

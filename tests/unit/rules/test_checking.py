@@ -27,7 +27,7 @@ def check(text: str | bytes, *, mutate: bool = False) -> Checked:
 def test_a_good_runbook_has_no_findings_and_kills_all_mutants() -> None:
     checked = check(RUNBOOK, mutate=True)
     assert checking.findings_text(checked.findings, {"r.yaml": RUNBOOK}) == ""
-    assert (checked.files, checked.tests, checked.errors) == (1, 14, 0)
+    assert (checked.files, checked.tests, checked.unsettled) == (1, 14, False)
 
 
 # --- self-tests
@@ -167,6 +167,22 @@ def test_a_warning_says_that_it_is_one() -> None:
     assert told.startswith(
         "r.yaml:1:1: warning: no `owner:`; say who keeps it right\n    1 | runbook"
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "unsettled"),
+    [
+        ("owner: sre-platform\n", "", True),
+        ("cpu.throttled_ratio > strong", "cpu.throttled_ratio > 0.25", True),
+        ("unit: seconds\n", "unit: seconds\n        promql: unchecked\n", False),
+    ],
+)
+def test_an_omission_is_to_be_settled_like_a_mistake_and_a_decision_is_not(
+    old: str, new: str, unsettled: bool
+) -> None:
+    checked = check(changed((old, new)))
+    assert checked.findings
+    assert checked.unsettled is unsettled
 
 
 @pytest.mark.parametrize("source", [b"\xff\xfe", b"#" * 300_000, "a: \x1b[31m\n", "", "x" * 5000])
