@@ -90,6 +90,18 @@ class Prometheus(Section):
     max_bytes: Annotated[int, Field(ge=1024)] = 8 * 1024 * 1024
 
 
+class Alertmanager(Section):
+    """Alertmanager's API, for silences. `url` empty = not configured: then none are offered."""
+
+    url: str = ""
+    bearer: Secret | None = None
+    basic: Basic | None = None
+    ca_file: str = ""
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
+    concurrency: Annotated[int, Field(ge=1, le=20)] = 4
+    max_bytes: Annotated[int, Field(ge=1024)] = 8 * 1024 * 1024
+
+
 class Kubernetes(Section):
     """The API server: by address and token, by kubeconfig, or from inside the cluster."""
 
@@ -237,6 +249,7 @@ class Settings(Section):
     listen: Listen = Listen()
     runbooks: tuple[str, ...] = ("shipped",)
     prometheus: Prometheus = Prometheus()
+    alertmanager: Alertmanager = Alertmanager()
     kubernetes: Kubernetes = Kubernetes()
     ssh: Ssh = Ssh()
     slack: Slack = Slack()

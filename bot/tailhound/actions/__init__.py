@@ -1,0 +1,1 @@
+"""What tailhound may change, as data. Nothing here talks to anything."""

@@ -16,6 +16,7 @@ from tailhound.durable.arrivals import Arrival, Item, unreadable_item
 from tailhound.durable.asking import Enqueue, Terms, announce, asked, put, show
 from tailhound.durable.episodes import opened, reopened, resolved_now, unread, with_alert
 from tailhound.durable.names import short_name
+from tailhound.durable.queueing import Crowd, deferred
 from tailhound.model import AlertStatus, State
 from tailhound.store import records
 from tailhound.store.outputs import keep_bodies
@@ -88,6 +89,7 @@ class Admission:
         self._rows: dict[str, tuple[Item, str]] = {}
         self._bodies: dict[str, bytes] = {}
         self._stored: frozenset[str] = frozenset()
+        self._crowd: Crowd | None = None
         self.known: dict[str, Known] = {}
         self.repeats: Counter[str] = Counter()
 
@@ -213,7 +215,20 @@ class Admission:
         after = asked(record, reason, self._now, self._terms)
         if after.incident.n > record.incident.n:
             self._begun[after.incident.id] = reason
+            after = self._in_turn(after)
         self._records[after.incident.id] = after
+
+    def _in_turn(self, record: Record) -> Record:
+        """The record, waiting its turn when as many investigations run as may run at once."""
+        if self._crowd is None:
+            self._crowd = Crowd.of(self._connection, self._now)
+        place = self._crowd.active + len(self._begun) - self._terms.incidents.concurrency
+        if place <= 0 or record.incident.state is not State.INVESTIGATING:
+            return record
+        crowd = Crowd(
+            self._crowd.active + len(self._begun), self._crowd.alerts + len(self._rows) + 1
+        )
+        return deferred(record, crowd, place, self._now, self._terms)
 
     def _keep(self, record: Record) -> None:
         id = record.incident.id

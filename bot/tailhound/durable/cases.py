@@ -12,7 +12,8 @@ from tailhound.durable import storm, verdicts
 from tailhound.durable.asking import LATE, open_parts, task_of
 from tailhound.durable.desk import Desk
 from tailhound.durable.keeping import Heard, raw_outputs, typed
-from tailhound.model import Diagnosis, Evidence, Incident, Progress
+from tailhound.durable.queueing import started
+from tailhound.model import Diagnosis, Evidence, Incident, Progress, State
 from tailhound.store import records
 from tailhound.store.outputs import keep_outputs
 from tailhound.store.recordings import forget_earlier, keep_part
@@ -58,6 +59,24 @@ class Cases:
             resolved=left.get("resolved", {}),
             late=tuple(left.get("late", ())),
         )
+
+    def start(self, id: str, n: int) -> Case:
+        """The case as its work begins; an incident that waited its turn waits no more."""
+        case = self.read(id, n)
+        if case.incident.state is not State.DEFERRED:
+            return case
+        now, terms = self._desk.boot.clock(), self._desk.terms()
+        with self._desk.database.writing() as connection:
+            after = self._desk.change(
+                connection, id, lambda record: started(record, now, terms), urgent=False
+            )
+            if after is not None and after.incident.verdict_by is not None:
+                connection.execute(
+                    sa.update(investigation)
+                    .where(investigation.c.incident_id == id, investigation.c.n == n)
+                    .values(verdict_by=after.incident.verdict_by.timestamp())
+                )
+        return self.read(id, n)
 
     def progress(self, id: str, n: int, progress: Progress) -> None:
         """Show how far investigation `n` is."""

@@ -99,6 +99,7 @@ alert = sa.Table(
 )
 """`ident` = hash of (incident key, fingerprint, starts_at): what makes a delivery a repeat."""
 sa.Index("th_alert_incident", alert.c.incident_id, alert.c.status)
+sa.Index("th_alert_changed", alert.c.changed_at)
 
 investigation = sa.Table(
     "th_investigation",
@@ -223,6 +224,7 @@ silence = sa.Table(
     sa.Column("asked_at", sa.Float, nullable=False),
     sa.Column("until", sa.Float, nullable=False),
     sa.Column("state", sa.String(20), nullable=False),
+    sa.Column("claimed_at", sa.Float, nullable=False, server_default="0"),
     sa.Column("remote_id", sa.String(80), nullable=False, server_default=""),
     sa.Column("error", sa.Text, nullable=False, server_default=""),
 )

@@ -21,6 +21,7 @@ def upgrade() -> None:
         outbox.create_unique_constraint(
             "th_outbox_place", ["incident_id", "notifier", "place", "part"]
         )
+    op.create_index("th_alert_changed", "th_alert", ["changed_at"])
     op.create_index("th_outbox_posted", "th_outbox", ["notifier", "place", "posted_at"])
     op.create_index("th_outbox_part", "th_outbox", ["notifier", "place", "part"])
     _feedback()
@@ -60,6 +61,7 @@ def _silence() -> None:
         sa.Column("asked_at", sa.Float(), nullable=False),
         sa.Column("until", sa.Float(), nullable=False),
         sa.Column("state", sa.String(length=20), nullable=False),
+        sa.Column("claimed_at", sa.Float(), server_default="0", nullable=False),
         _text("remote_id", 80),
         sa.Column("error", sa.Text(), server_default="", nullable=False),
         sa.ForeignKeyConstraint(["incident_id"], ["th_incident.id"]),

@@ -1,0 +1,148 @@
+"""Silencing alerts: which choices an incident offers, what each would mute, what is written. Pure.
+
+The matchers are Alertmanager's. They are built from labels, which are hostile: values are compared
+as they are, and names that become a regular expression are escaped for it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tailhound.model import Alert, Incident
+
+HOURS = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""How long a silence may last; more is not offered."""
+
+REASONS = ("Known, being fixed", "Planned work", "False alarm", "Other")
+PAGES = frozenset({"critical", "page"})
+_PASSING = frozenset({"prometheus", "prometheus_replica", "replica", "__replica__", "severity"})
+"""Labels that tell who measured, or how bad it is, not what it is about."""
+
+_LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,200}")
+_SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """One matcher of Alertmanager: the label is this value, or matches this whole expression."""
+
+    name: str
+    value: str
+    is_regex: bool = False
+
+    def holds(self, labels: Mapping[str, str]) -> bool:
+        """Whether it holds for an alert; a label that is missing is the empty text."""
+        seen = labels.get(self.name, "")
+        return re.fullmatch(self.value, seen) is not None if self.is_regex else seen == self.value
+
+    @property
+    def text(self) -> str:
+        """`namespace="llm"`, as Alertmanager writes it."""
+        value = self.value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return f'{self.name}{"=~" if self.is_regex else "="}"{value}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One choice of what to mute: an id for the form, words for people, matchers."""
+
+    id: str
+    title: str
+    matchers: tuple[Matcher, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """A silence to be set. `id` is ours; it stands in the comment, so that it can be found."""
+
+    id: str
+    matchers: tuple[Matcher, ...]
+    starts: datetime
+    ends: datetime
+    by: str
+    why: str
+
+    @property
+    def comment(self) -> str:
+        """What Alertmanager shows."""
+        return f"{self.why} (tailhound {self.id})"
+
+
+@dataclass(frozen=True, slots=True)
+class Muted:
+    """What matchers mute: how many alerts, and how many of them are pages."""
+
+    alerts: int
+    pages: int
+
+
+def scopes(incident: Incident) -> tuple[Scope, ...]:
+    """The choices, the narrowest first; those that mute the same are one. None without an alert."""
+    alerts = incident.firing or incident.alerts
+    if not alerts:
+        return ()
+    names = tuple(dict.fromkeys(alert.name for alert in alerts))
+    about = _about(incident, alerts)
+    where = incident.subject.where
+    found = [Scope("these", "Only these alerts", _named(names) + _common(alerts))]
+    if about:
+        which = names[0] if len(names) == 1 else f"{len(names)} alert names"
+        found.append(Scope("names", f"{which} of {where}", _named(names) + about))
+        found.append(Scope("all", f"Everything of {where}", about))
+    return _distinct(found)
+
+
+def muted(matchers: Sequence[Matcher], alerts: Iterable[Alert]) -> Muted:
+    """How many of these alerts the matchers mute."""
+    found = [a for a in alerts if all(matcher.holds(a.labels) for matcher in matchers)]
+    pages = sum(_severity(alert) in PAGES for alert in found)
+    return Muted(alerts=len(found), pages=pages)
+
+
+def _severity(alert: Alert) -> str:
+    return (alert.severity or alert.labels.get("severity", "")).lower()
+
+
+def _about(incident: Incident, alerts: Sequence[Alert]) -> tuple[Matcher, ...]:
+    """What the incident is about, by the labels that all its alerts share."""
+    subject = incident.subject
+    wanted = {
+        "cluster": subject.cluster,
+        "namespace": subject.namespace,
+        subject.workload_label: subject.workload,
+        "node": "" if subject.workload else subject.node,
+    }
+    shared = {matcher.name: matcher for matcher in _common(alerts)}
+    return tuple(
+        shared[name]
+        for name, value in wanted.items()
+        if name and value and name in shared and shared[name].value == value
+    )
+
+
+def _common(alerts: Sequence[Alert]) -> tuple[Matcher, ...]:
+    """The labels that all alerts share, but for those that tell who measured."""
+    first, *others = (alert.labels for alert in alerts)
+    return tuple(
+        Matcher(name, value)
+        for name, value in sorted(first.items())
+        if _LABEL_NAME.fullmatch(name)
+        and name not in _PASSING
+        and name != "alertname"
+        and value
+        and all(labels.get(name) == value for labels in others)
+    )
+
+
+def _named(names: Sequence[str]) -> tuple[Matcher, ...]:
+    if len(names) == 1:
+        return (Matcher("alertname", names[0]),)
+    return (Matcher("alertname", "|".join(_SPECIAL.sub(r"\\\1", n) for n in names), True),)
+
+
+def _distinct(found: Sequence[Scope]) -> tuple[Scope, ...]:
+    seen: dict[frozenset[Matcher], Scope] = {}
+    for scope in found:
+        seen.setdefault(frozenset(scope.matchers), scope)
+    return tuple(seen.values())

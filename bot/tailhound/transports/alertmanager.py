@@ -1,0 +1,188 @@
+"""Alertmanager's API: which alerts fire, and silences. The only write that observe mode may allow.
+
+Built like the other transports: one deadline for connecting and all reads, a cap, no redirects, no
+retries. A silence that was sent and not answered is not sent again: it is looked for.
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+import urllib3
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
+
+from tailhound.actions.silence import Matcher, Silence
+from tailhound.errors import SettingsError
+from tailhound.model import Alert, AlertStatus, Missing, Reason
+from tailhound.settings import Alertmanager
+from tailhound.transports.asking import Asking
+from tailhound.transports.http import (
+    BROKEN,
+    NoAnswer,
+    body_of,
+    current_call,
+    guard,
+    json_of,
+    said,
+    why,
+)
+from tailhound.transports.sockets import Call
+
+_HEADERS: Final = {"Accept": "application/json", "User-Agent": "tailhound"}
+_MEANING: Final = {
+    400: (Reason.UNPARSABLE, "Alertmanager refuses this silence"),
+    401: (
+        Reason.FORBIDDEN,
+        "Alertmanager wants other credentials: set alertmanager.bearer or .basic",
+    ),
+    403: (Reason.FORBIDDEN, "these credentials may not set silences: grant them writing"),
+    404: (
+        Reason.EMPTY,
+        "Alertmanager knows no such silence, or a path prefix is missing in its URL",
+    ),
+}
+
+
+class AlertmanagerClient:
+    """Asks one Alertmanager. Every method gives a value, or Missing with the reason."""
+
+    def __init__(self, settings: Alertmanager) -> None:
+        self._settings = settings
+        self._base = settings.url.rstrip("/")
+        where = urlsplit(settings.url).netloc.rpartition("@")[2] or settings.url
+        self._where = where
+        self._asking = Asking("Alertmanager", where, settings.concurrency, settings.timeout_seconds)
+        self._manager = guard(
+            urllib3.PoolManager(
+                num_pools=1,
+                maxsize=settings.concurrency,
+                cert_reqs="CERT_REQUIRED",
+                ca_certs=settings.ca_file or DEFAULT_CA_BUNDLE_PATH,
+            )
+        )
+
+    async def firing(
+        self, matchers: Sequence[Matcher], deadline: float
+    ) -> tuple[Alert, ...] | Missing:
+        """The alerts that fire now, are not silenced yet, and match; `deadline` is monotonic."""
+        asked = [("active", "true"), ("silenced", "false"), ("inhibited", "false")]
+        asked += [("filter", matcher.text) for matcher in matchers]
+        found = await self._ask("GET", f"/api/v2/alerts?{urlencode(asked)}", None, deadline)
+        if isinstance(found, Missing):
+            return found
+        try:
+            return tuple(_alert(row) for row in found)
+        except (TypeError, KeyError, ValueError, AttributeError):
+            return Missing(Reason.UNPARSABLE, "the answer is none of Alertmanager's alert list")
+
+    async def set(self, silence: Silence, deadline: float) -> str | Missing:
+        """Set a silence; the id that Alertmanager gives it. Missing(TIMEOUT) = nobody knows."""
+        body = {
+            "matchers": [
+                {"name": m.name, "value": m.value, "isRegex": m.is_regex, "isEqual": True}
+                for m in silence.matchers
+            ],
+            "startsAt": _text(silence.starts),
+            "endsAt": _text(silence.ends),
+            "createdBy": silence.by,
+            "comment": silence.comment,
+        }
+        found = await self._ask("POST", "/api/v2/silences", body, deadline)
+        if isinstance(found, Missing):
+            return found
+        id = found.get("silenceID") if isinstance(found, dict) else None
+        return str(id) if id else Missing(Reason.UNPARSABLE, "the answer names no silence")
+
+    async def find(self, silence: str, deadline: float) -> str | Missing:
+        """Alertmanager's id of a silence of ours, by its comment; "" when there is none."""
+        found = await self._ask("GET", "/api/v2/silences", None, deadline)
+        if isinstance(found, Missing):
+            return found
+        mark = f"(tailhound {silence})"
+        rows = found if isinstance(found, list) else ()
+        return next(
+            (str(row["id"]) for row in rows if str(row.get("comment", "")).endswith(mark)), ""
+        )
+
+    async def is_active(self, remote_id: str, deadline: float) -> bool | Missing:
+        """Whether a silence still mutes; False also when Alertmanager has forgotten it."""
+        found = await self._ask("GET", f"/api/v2/silence/{quote(remote_id)}", None, deadline)
+        if isinstance(found, Missing):
+            return False if found.reason is Reason.EMPTY else found
+        state = found.get("status", {}).get("state") if isinstance(found, dict) else None
+        return state in ("active", "pending")
+
+    async def end(self, remote_id: str, deadline: float) -> Missing | None:
+        """End a silence. One that has ended already is fine."""
+        found = await self._ask("DELETE", f"/api/v2/silence/{quote(remote_id)}", None, deadline)
+        is_gone = isinstance(found, Missing) and found.reason is Reason.EMPTY
+        return None if is_gone or not isinstance(found, Missing) else found
+
+    def close(self) -> None:
+        """Drop all connections."""
+        self._asking.close()
+        self._manager.clear()
+
+    async def _ask(self, method: str, path: str, body: Any, deadline: float) -> Any:
+        return await self._asking.ask(lambda call: self._answer(call, method, path, body), deadline)
+
+    def _answer(self, call: Call, method: str, path: str, body: Any) -> Any:
+        try:
+            return self._asked(method, path, body)
+        except NoAnswer as error:
+            return error.missing
+        except SettingsError as error:
+            return Missing(Reason.FORBIDDEN, f"not asked: {error}")
+        except BROKEN as error:
+            return why(error, self._where, call, "alertmanager.ca_file")
+
+    def _asked(self, method: str, path: str, body: Any) -> Any:
+        headers = {**_HEADERS, **_credentials(self._settings)}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        response = self._manager.request(
+            method,
+            f"{self._base}{path}",
+            body=None if body is None else json.dumps(body),
+            headers=headers,
+            timeout=current_call().remaining(),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
+        content = body_of(response, self._settings.max_bytes)
+        if response.status != 200:
+            text = said(content[:300].decode("utf-8", "replace"))
+            reason, meaning = _MEANING.get(
+                response.status, (Reason.UNREACHABLE, "Alertmanager does not work")
+            )
+            raise NoAnswer(reason, f"HTTP {response.status}: {meaning} ({text})")
+        return json_of(content, response.headers.get("Content-Type", "")) if content else None
+
+
+def _alert(row: Mapping[str, Any]) -> Alert:
+    return Alert(
+        fingerprint=str(row["fingerprint"]),
+        name=str(row["labels"].get("alertname", "")),
+        labels={str(k): str(v) for k, v in row["labels"].items()},
+        annotations={},
+        status=AlertStatus.FIRING,
+        starts_at=datetime.fromisoformat(str(row["startsAt"])).astimezone(UTC),
+    )
+
+
+def _credentials(settings: Alertmanager) -> dict[str, str]:
+    """Read for each request, so that a rotated secret is used at once. SettingsError."""
+    if settings.bearer is not None:
+        return {"Authorization": f"Bearer {settings.bearer.read()}"}
+    if settings.basic is None:
+        return {}
+    pair = f"{settings.basic.username}:{settings.basic.password.read()}"
+    return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+
+
+def _text(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
