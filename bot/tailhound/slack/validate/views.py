@@ -31,7 +31,8 @@ def too_large(view: Any) -> bool:
 
 def _submit_for_inputs(path: str, view: Json) -> list[str]:
     blocks = view.get("blocks")
-    kinds = [block.get("type") for block in blocks if isinstance(block, dict)] if blocks else []
+    inside = blocks if isinstance(blocks, list) else []
+    kinds = [block.get("type") for block in inside if isinstance(block, dict)]
     if "submit" in view or "input" not in kinds:
         return []
     return [fault(f"{path}/submit", "submit is required when an input block is within the blocks")]
