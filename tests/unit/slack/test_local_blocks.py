@@ -22,7 +22,7 @@ from tests.unit.slack.local_world import (
     section,
 )
 
-TABLE = {
+TABLE: dict[str, Any] = {
     "type": "table",
     "rows": [[{"type": "raw_text", "text": "Claim"}, {"type": "raw_text", "text": "Seen"}]],
     "column_settings": [{"is_wrapped": True}, {"align": "right"}],
@@ -125,7 +125,7 @@ def test_a_modal_takes(block: dict[str, Any]) -> None:
         (field(note(), "n"), "unsupported type: input [json-pointer:/blocks/0]"),
         ({"type": "table", "rows": []}, "no fewer than 1 items allowed"),
         (
-            {"type": "table", "rows": [TABLE["rows"][0]] * 101},  # type: ignore[index]
+            {"type": "table", "rows": [TABLE["rows"][0]] * 101},
             "no more than 100 items allowed [json-pointer:/blocks/0/rows]",
         ),
         (
@@ -141,7 +141,7 @@ def test_a_modal_takes(block: dict[str, Any]) -> None:
             "unsupported cell: mrkdwn",
         ),
         (
-            {"type": "table", "rows": [*TABLE["rows"], [{"type": "raw_text", "text": "x"}]]},  # type: ignore[misc]
+            {"type": "table", "rows": [*TABLE["rows"], [{"type": "raw_text", "text": "x"}]]},
             "rows must have the same number of cells",
         ),
         ({"type": "image", "image_url": "https://x.example"}, "missing required field: alt_text"),
