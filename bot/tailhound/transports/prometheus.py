@@ -138,14 +138,14 @@ class _Session(requests.Session):
     def __init__(self, settings: Prometheus) -> None:
         super().__init__()
         self._settings = settings
-        self.manager = guard(
+        self._manager = guard(
             urllib3.PoolManager(
-                num_pools=1,
                 maxsize=settings.concurrency,
                 cert_reqs="CERT_REQUIRED",
                 ca_certs=settings.ca_file or DEFAULT_CA_BUNDLE_PATH,
             )
         )
+        self.pool = self._manager.connection_from_url(settings.url)
 
     def request(  # type: ignore[override]  # only what the library calls
         self, method: str, url: str, *, params: Mapping[str, Any], **_: Any
@@ -155,9 +155,10 @@ class _Session(requests.Session):
         is_long = len(asked) > LONG_QUERY
         if is_long:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        response = self.manager.request(
+        path = urlsplit(url).path
+        response = self.pool.urlopen(
             "POST" if is_long else method,
-            url if is_long else f"{url}?{asked}",
+            path if is_long else f"{path}?{asked}",
             body=asked if is_long else None,
             headers=headers,
             timeout=current_call().remaining(),
@@ -175,7 +176,7 @@ class _Session(requests.Session):
 
     def close(self) -> None:
         """Drop the kept connections."""
-        self.manager.clear()
+        self._manager.clear()
         super().close()
 
 

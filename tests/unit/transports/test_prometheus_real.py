@@ -142,8 +142,7 @@ def test_the_connection_is_kept_between_questions(server: RealPrometheus) -> Non
     asyncio.run(twice())
     assert transport._client is not None
     session: Any = transport._client._session
-    pools = session.manager.pools
-    (pool,) = [pools[key] for key in pools.keys()]  # noqa: SIM118 - urllib3's own container
+    pool = session.pool
     transport.close()
     assert pool.num_connections == 1
     assert pool.num_requests == 2
