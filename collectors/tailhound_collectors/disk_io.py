@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tailhound.flow import Reading
 from tailhound.model.facts import Series, fact
@@ -168,24 +169,7 @@ def _nearby(row: DiskRow) -> Reading[DiskIo]:
     return DiskIo(
         node=row.node,
         device=row.device,
-        read_seconds=row.read_seconds,
-        read_seconds_usual=row.read_seconds_usual,
-        read_seconds_ratio=ratio(row.read_seconds, row.read_seconds_usual),
-        write_seconds=row.write_seconds,
-        write_seconds_usual=row.write_seconds_usual,
-        write_seconds_ratio=ratio(row.write_seconds, row.write_seconds_usual),
-        requests_per_second=row.requests_per_second,
-        requests_per_second_usual=row.requests_per_second_usual,
-        requests_ratio=ratio(row.requests_per_second, row.requests_per_second_usual),
-        bytes_per_second=row.bytes_per_second,
-        bytes_per_second_usual=row.bytes_per_second_usual,
-        bytes_ratio=ratio(row.bytes_per_second, row.bytes_per_second_usual),
-        written_bytes_per_second=row.written_bytes_per_second,
-        written_bytes_per_second_usual=row.written_bytes_per_second_usual,
-        written_bytes_ratio=ratio(row.written_bytes_per_second, row.written_bytes_per_second_usual),
-        queue_count=row.queue_count,
-        queue_count_usual=row.queue_count_usual,
-        queue_ratio=ratio(row.queue_count, row.queue_count_usual),
+        **_compared(row),
         busy_seconds_per_second=row.busy_seconds_per_second,
         trim_seconds_per_second=row.trim_seconds_per_second,
         trim_seconds_per_second_usual=row.trim_seconds_per_second_usual,
@@ -195,3 +179,23 @@ def _nearby(row: DiskRow) -> Reading[DiskIo]:
         temperature_limit_celsius=known.limit_celsius,
         sensor_read_seconds=known.sensor_read_seconds,
     )
+
+
+_COMPARED = {
+    "read_seconds": "read_seconds_ratio",
+    "write_seconds": "write_seconds_ratio",
+    "requests_per_second": "requests_ratio",
+    "bytes_per_second": "bytes_ratio",
+    "written_bytes_per_second": "written_bytes_ratio",
+    "queue_count": "queue_ratio",
+}
+"""Each number of a drive that has a usual value, and its ratio to it."""
+
+
+def _compared(row: DiskRow) -> dict[str, Any]:
+    """The numbers of a drive as facts: now, usually, and how the one stands to the other."""
+    found: dict[str, float | None] = {}
+    for name, ratio_name in _COMPARED.items():
+        now, usual = getattr(row, name), getattr(row, f"{name}_usual")
+        found |= {name: now, f"{name}_usual": usual, ratio_name: ratio(now, usual)}
+    return found

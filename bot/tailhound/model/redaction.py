@@ -8,16 +8,16 @@ UIDs must come through.
 Every pattern here is linear: none has two neighbouring repetitions that can match the same text.
 """
 
-import base64
-import binascii
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-MARK = "[redacted]"
-"""What stands in the place of a secret."""
+from tailhound.model.plainly import BROKEN, plain
+from tailhound.model.secret_shapes import MARK, SHAPES
+
+__all__ = ["MARK", "is_secret_name", "plain", "redacted", "scrubbed"]
 
 _NAMES = (
     r"pass(?:word|wd|phrase|code)|pwd|secret|token|credentials?"
@@ -66,10 +66,6 @@ _COUNTED_TOKENS = re.compile(
 )
 """In front of "token": a language model's token, not a secret."""
 
-_BROKEN = re.compile("[\ud800-\udfff]")
-_Shape = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
-"""A literal without which the pattern can't match (lower case), the pattern, what replaces it."""
-
 
 def redacted(text: str) -> str:
     """The text with every secret replaced by MARK; JSON stays JSON. Applying it twice is once.
@@ -82,11 +78,11 @@ def redacted(text: str) -> str:
     of AWS, GitHub, GitLab, Slack, Google, Hugging Face, NVIDIA and others, password hashes.
     """
     if not text.isascii():
-        text = _BROKEN.sub("\ufffd", text)
+        text = BROKEN.sub("\ufffd", text)
     if len(text) < 16 and not _SEPARATORS.search(text):
         return text
     hints = text.lower()
-    for hint, pattern, replacement in _SHAPES:
+    for hint, pattern, replacement in SHAPES:
         if hint in hints:
             text = pattern.sub(replacement, text)
     if "authori" in hints or "cookie" in hints:
@@ -199,113 +195,3 @@ def _closing(text: str, quote: re.Match[str]) -> int:
 
 def _is_counted(text: str, at: int, key: str) -> bool:
     return key.lower() == "token" and bool(_COUNTED_TOKENS.search(text[max(0, at - 12) : at]))
-
-
-def _lettered(match: re.Match[str]) -> str:
-    """A password hash holds letters; `$1$2$3` of a replacement text doesn't."""
-    return MARK if re.search("[A-Za-z]", match[0][4:]) else match[0]
-
-
-def _basic(match: re.Match[str]) -> str:
-    try:
-        user = base64.b64decode(match["value"] + "==", validate=False).decode()
-    except (binascii.Error, ValueError):
-        return match[0]
-    return f"{match['scheme']}{MARK}" if ":" in user and user.isprintable() else match[0]
-
-
-def _bearer(match: re.Match[str]) -> str:
-    value = match["value"]
-    is_secret = len(value) >= 20 or any(character.isdigit() for character in value)
-    return f"{match['scheme']}{MARK}" if is_secret else match[0]
-
-
-def _mixed(match: re.Match[str]) -> str:
-    """Keys that start like ordinary names hold capitals and digits; names of objects don't."""
-    text = match[0]
-    is_key = any(c.isupper() for c in text) and any(c.isdigit() for c in text)
-    return MARK if is_key else text
-
-
-_KEY_BLOCK = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r".*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
-    re.DOTALL,
-)
-_URL_PASSWORD = re.compile(r"(://[^\s/@:\"'<>\\]{0,256}:)(?!\[redacted\]@)[^\s/?#\"'<>\\]{1,512}@")
-_URL_USER = re.compile(r"(://)(?!\[redacted\]@)[^\s/@:?#\"'<>\\]{16,512}@")
-_SLACK_HOOK = re.compile(r"(hooks\.slack\.com/(?:services|workflows|triggers)/)(?!\[)[\w/-]{8,}")
-_BEARER = re.compile(
-    r"(?P<scheme>(?<![\w-])Bearer[ \t]+)(?P<value>[A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE
-)
-_BASIC = re.compile(
-    r"(?P<scheme>(?<![\w-])Basic[ \t]+)(?P<value>[A-Za-z0-9+/]{6,}={0,2})", re.IGNORECASE
-)
-_DIGEST = re.compile(r"(?<![\w-])Digest[ \t]+username=[^\r\n]+", re.IGNORECASE)
-_CURL_USER = re.compile(
-    r"((?<!\S)(?:-u|--user)(?:[ \t]+|=)[^\s:\"'\[]{1,64}:)(?!\[redacted\]|\d+\b)[^\s\"']+"
-)
-_URL_SIGNATURE = re.compile(
-    r"([?&](?:sig|signature|auth|code|key)=)(?!\[redacted\])[^\s&\"'<>#\\]+", re.IGNORECASE
-)
-_DOCKER_AUTH = re.compile(r"(\"auth\\*\"[ \t]*:[ \t]*\\*\")(?!\[redacted\])[A-Za-z0-9+/=]{8,}")
-_START = r"(?<![A-Za-z0-9])"
-_SHAPES: tuple[_Shape, ...] = (
-    ("-----begin", _KEY_BLOCK, MARK),
-    ("eyj", re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*"), MARK),
-    ("://", _URL_PASSWORD, rf"\1{MARK}@"),
-    ("://", _URL_USER, rf"\1{MARK}@"),
-    ("akia", re.compile(r"(?<![A-Z0-9])AKIA[A-Z0-9]{16}(?![A-Z0-9])"), MARK),
-    ("asia", re.compile(r"(?<![A-Z0-9])ASIA[A-Z0-9]{16}(?![A-Z0-9])"), MARK),
-    ("gh", re.compile(rf"{_START}(?:gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}})"), MARK),
-    ("glpat-", re.compile(rf"{_START}glpat-[\w-]{{16,}}"), MARK),
-    ("xox", re.compile(rf"{_START}xox[a-z]-[A-Za-z0-9-]{{8,}}"), MARK),
-    ("xapp-", re.compile(rf"{_START}xapp-[A-Za-z0-9-]{{8,}}"), MARK),
-    ("hooks.slack.com", _SLACK_HOOK, rf"\1{MARK}"),
-    ("aiza", re.compile(rf"{_START}AIza[\w-]{{35}}"), MARK),
-    ("hf_", re.compile(rf"{_START}hf_[A-Za-z0-9]{{20,}}"), _mixed),
-    ("k-", re.compile(rf"{_START}[sr]k-[\w-]{{24,}}"), _mixed),
-    ("k_", re.compile(rf"{_START}[srp]k_(?:live|test)_[A-Za-z0-9]{{16,}}"), MARK),
-    ("nvapi-", re.compile(rf"{_START}nvapi-[\w-]{{24,}}"), _mixed),
-    ("npm_", re.compile(rf"{_START}npm_[\w-]{{24,}}"), _mixed),
-    ("pypi-", re.compile(rf"{_START}pypi-[\w-]{{24,}}"), _mixed),
-    ("hvs.", re.compile(rf"{_START}hvs\.[\w-]{{24,}}"), _mixed),
-    ("$", re.compile(r"\$(?:1|2[aby]|5|6|y|argon2id?)\$[./\w$=,+]{16,}"), _lettered),
-    ("bearer", _BEARER, _bearer),
-    ("basic", _BASIC, _basic),
-    ("digest", _DIGEST, f"Digest {MARK}"),
-    ("-u", _CURL_USER, rf"\1{MARK}"),
-    ("=", _URL_SIGNATURE, rf"\1{MARK}"),
-    ("auth", _DOCKER_AUTH, rf"\1{MARK}"),
-)
-
-_ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|[ -/]*[0-~])?"
-    r"|\x9b[0-?]*[ -/]*[@-~]"
-)
-_LINE_ENDS = re.compile("\r\n|\r|\u2028|\u2029|\x85|\x0b|\x0c")
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U000e0000-\U000e0fff]"
-)
-_STACKED = re.compile(
-    "([\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
-    "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
-)
-
-
-def plain(text: str, limit: int) -> str:
-    """What a person sees of a text: no terminal codes, control, bidi or invisible characters.
-
-    Line ends become "\\n"; a lone surrogate becomes U+FFFD, so that the result is valid UTF-8. At
-    most `limit` characters; what was cut is told at the end ("… +1,234 characters").
-    """
-    text = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text))
-    text = _STACKED.sub(r"\1", _BROKEN.sub("\ufffd", _INVISIBLE.sub("", text)))
-    if len(text) <= limit:
-        return text
-    mark = f"… +{len(text) - limit:,} characters"
-    if len(mark) >= limit:
-        return text[: max(0, limit - 1)] + "…"[:limit]
-    return text[: limit - len(mark)] + mark

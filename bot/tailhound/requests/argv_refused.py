@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from tailhound.requests.argv_readers import READERS, Reader
+from tailhound.requests.argv_reader import Reader
+from tailhound.requests.argv_readers import READERS
 
 _PROGRAM = re.compile(r"(/[A-Za-z0-9_.+-]+)*/?[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _TRUSTED = ("/usr/", "/sbin/", "/bin/", "/opt/")

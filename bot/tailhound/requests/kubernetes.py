@@ -8,11 +8,11 @@ from urllib.parse import quote, urlencode
 
 from tailhound.errors import Refused
 from tailhound.flow import Read
+from tailhound.model.plainly import BROKEN
 
 KubeObject: TypeAlias = Mapping[str, Any]
 """An object as the API sends it (JSON)."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _PART = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
@@ -82,7 +82,7 @@ class ListObjects(Read[tuple[KubeObject, ...]]):
     def __post_init__(self) -> None:
         _path(self.api, self.resource, self.namespace, "")
         for selector in (self.label_selector, self.field_selector):
-            if _SURROGATE.search(selector):
+            if BROKEN.search(selector):
                 raise Refused(f"{selector[:60]!r} can't be a selector: it is no valid text")
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tailhound.flow import Read
 from tailhound.model.facts import Sample
+from tailhound.model.plainly import BROKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +78,13 @@ class RangeQuery(Read[Ranges]):
         return f"{self.promql}  # from {self.start_ago:g} s ago, every {self.step:g} s"
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 def quoted(value: str) -> str:
     """A PromQL string literal. Every character of the value arrives as itself.
 
     A lone surrogate is no character, and no label of Prometheus holds one: it becomes U+FFFD, as
     where alerts come in. The query stays text that can be sent.
     """
-    text = _SURROGATE.sub("\ufffd", value)
+    text = BROKEN.sub("\ufffd", value)
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from tailhound.requests import Output
 from tailhound_collectors.parse.kernel_facts import KernelEvent, KernelLog, Kmsg, KmsgRecord
-from tailhound_collectors.parse.kernel_patterns import HINTED, PATTERNS, Pattern
+from tailhound_collectors.parse.kernel_pattern import Pattern
+from tailhound_collectors.parse.kernel_patterns import HINTED, PATTERNS
 from tailhound_collectors.parse.lines import complete, word
 from tailhound_collectors.parse.numbers import based, integer, signed
 from tailhound_collectors.parse.tool import Parsed, nothing
