@@ -129,10 +129,16 @@ def _column_name(panel: Panel, line: Line) -> str:
 
 def _moments(chart: Chart) -> list[float]:
     step = 60.0 * max(1.0, round((chart.end - chart.start) / ROWS / 60.0))
-    first = step * -(-chart.start // step)
+    first = step * -(-_begin(chart) // step)
     regular = [first + step * at for at in range(int((chart.end - first) // step) + 1)]
     onsets = [panel.onset.at for panel in chart.panels if panel.onset]
     return sorted({*regular, *onsets, chart.end})
+
+
+def _begin(chart: Chart) -> float:
+    """When the first panel begins: with its first sample, or with a gap. Before it nobody asked."""
+    firsts = [line.runs[0][0][0] for panel in chart.panels for line in panel.lines]
+    return max(chart.start, min([*firsts, *(gap[0] for p in chart.panels for gap in p.gaps)]))
 
 
 def _moment(at: float, chart: Chart) -> str:

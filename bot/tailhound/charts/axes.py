@@ -18,8 +18,8 @@ FAR = 4.0
 FULL = 1.05
 """Where the axis of a share ends: a line at 100 % is seen whole."""
 
-HEADROOM = 1.12
-OPEN_ROOM = 1.35
+HEADROOM = 0.12
+OPEN_ROOM = 0.35
 """How much higher than the values an axis goes; more where a band is open above."""
 
 _WORDS = {
@@ -87,8 +87,11 @@ def scale_of(panel: Panel) -> Scale:
     values = list(_values(panel))
     lowest, highest = min(values), max(values)
     limits = [one.value for one in panel.limits if one.value <= FAR * max(highest, 0.0)]
-    top = max([highest, *limits]) * (OPEN_ROOM if panel.open else HEADROOM)
-    bottom = lowest - 0.1 * (highest - lowest) if panel.unit in _ZOOMED else min(0.0, lowest)
+    peak = max([highest, *limits])
+    top = peak + abs(peak) * (OPEN_ROOM if panel.open else HEADROOM)
+    bottom = lowest - 0.1 * (highest - lowest)
+    if panel.unit not in _ZOOMED:
+        top, bottom = max(0.0, top), min(0.0, lowest)
     if panel.unit == "ratio":
         top = max(FULL, top if highest > 1 else FULL)
     if top <= bottom:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tailhound.charts.alt import bare
 from tailhound.charts.axes import Scale
-from tailhound.charts.chart import Limit, Onset
+from tailhound.charts.chart import Chart, Limit, Onset, Panel
 
 
 def limit_label(limit: Limit, scale: Scale) -> str:
@@ -12,6 +12,12 @@ def limit_label(limit: Limit, scale: Scale) -> str:
     if scale.holds(limit.value):
         return limit.label
     return f"{limit.label} {'↑' if limit.value > scale.high else '↓'}"
+
+
+def limits_left(chart: Chart, panel: Panel) -> bool:
+    """Whether limits are named at the left: before the onset a line is far from them."""
+    early = chart.start + 0.4 * (chart.end - chart.start)
+    return panel.onset is not None and panel.onset.at > early
 
 
 def onset_label(onset: Onset) -> str:

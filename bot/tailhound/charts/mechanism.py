@@ -17,6 +17,9 @@ from tailhound.model.claims import FOR
 from tailhound.model.facts import unit_of
 from tailhound.truth import Truth
 
+LIST_BOUND_SECONDS = 60.0
+"""The last finite bound of the API server's histogram; `list_clipped` says that a LIST is at it."""
+
 _SERIES = "_series"
 _USUAL = "_usual_series"
 
@@ -82,13 +85,11 @@ class Mechanism:
 
     @property
     def clipped(self) -> bool:
-        """Whether it is a quantile at the top bucket of its histogram."""
+        """Whether it is a quantile at the last finite bound of its histogram."""
         facts = self.item.facts
-        told = facts.get("mechanism")
-        listed = isinstance(told, str) and told.startswith("LIST")
-        return facts.get(f"{self.fact}_clipped") is True or (
-            facts.get("list_clipped") is True and listed
-        )
+        if facts.get(f"{self.fact}_clipped") is True:
+            return True
+        return facts.get("list_clipped") is True and self.value >= LIST_BOUND_SECONDS
 
 
 def mechanisms_of(cause: Cause, evidence: Mapping[str, Evidence]) -> tuple[Mechanism, ...]:

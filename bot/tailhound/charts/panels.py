@@ -16,7 +16,7 @@ from tailhound.charts.series import (
     step_of,
     within,
 )
-from tailhound.charts.words import words_of
+from tailhound.charts.words import whose, words_of
 from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.symptom import moved
 from tailhound.model import Bound, Diagnosis, FactValue, Symptom, claims
@@ -41,7 +41,8 @@ def safe(text: str, limit: int) -> str:
 def mechanism_panel(found: Mechanism, mark: str, span: Span) -> Panel | None:
     """The panel of a cause; None when no sample lies in the span."""
     facts = found.item.facts
-    named = _by_pod(facts, found.fact) or [(_of(facts), found.points)]
+    owner = whose(found.item.collector, found.fact, facts)
+    named = _by_pod(facts, found.fact) or [(owner, found.points)]
     words = safe(words_of(found.item.collector, found.fact, facts), 60)
     panel = _panel(named, span, role=Role.MECHANISM, words=words, unit=found.unit)
     if panel is None:
@@ -125,12 +126,6 @@ def _records(value: FactValue, key: str) -> Named:
         if isinstance(record, Mapping)
     ]
     return [one for one in found if one[1]]
-
-
-def _of(facts: Mapping[str, FactValue]) -> str:
-    """What a single series belongs to, where its evidence says so."""
-    told = (facts.get(key) for key in ("pod", "device", "port"))
-    return next((name for name in told if isinstance(name, str) and name), "")
 
 
 def _limits(found: Mechanism) -> tuple[Limit, ...]:

@@ -15,7 +15,7 @@ from tailhound.charts.chart import Chart, Panel
 from tailhound.charts.mechanism import Mechanism, mechanisms_of
 from tailhound.charts.panels import mechanism_panel, safe, symptom_panel, symptom_row
 from tailhound.charts.series import Span, points_of
-from tailhound.charts.words import words_of
+from tailhound.charts.words import title_of, words_of
 from tailhound.model import Cause, Diagnosis, Incident, Outlook, Verdict, telling
 from tailhound.model.names import capital
 from tailhound.model.wording import with_usual
@@ -122,12 +122,26 @@ def _same(above: Panel, below: Panel) -> bool:
 
 
 def _title(found: Mechanism) -> str:
-    """The claim with its value: `Stopped in over a tenth of its periods: 100 %, usually 2 %`."""
-    holds = found.holds
-    facts = found.item.facts
-    said = holds.claim if holds else capital(words_of(found.item.collector, found.fact, facts))
-    value = _beside(found.value, found.usual, found.unit, at_least=found.clipped)
-    return f"{safe(said.rstrip('.'), TITLE - len(value) - 2)}: {value}"
+    """What happens, with its value: `Stopped in 100 % of its CPU periods, usually 2 %`.
+
+    Of evidence that has no sentence of ours: the claim that holds.
+    """
+    item, fact = found.item, found.fact
+    value = _value(found)
+    words = safe(words_of(item.collector, fact, item.facts), 60)
+    ours = title_of(words, value, item.collector, fact)
+    if ours is not None:
+        return ours
+    said = found.holds.claim.rstrip(".") if found.holds else capital(words)
+    return f"{safe(said, TITLE - len(value) - 2)}: {value}"
+
+
+def _value(found: Mechanism) -> str:
+    """The value and its usual one; of what came and went, what it was at most."""
+    most = max(value for _, value in found.points)
+    if found.value != found.usual or most <= found.value:
+        return _beside(found.value, found.usual, found.unit, at_least=found.clipped)
+    return f"up to {_beside(most, found.usual, found.unit, at_least=False)}"
 
 
 def _beside(value: float, usual: float | None, unit: str, *, at_least: bool) -> str:

@@ -6,7 +6,7 @@ from tailhound.charts import colours
 from tailhound.charts.axes import Scale, scale_of, time_ticks
 from tailhound.charts.chart import Chart, Panel, Role
 from tailhound.charts.image import EDGE, TEXT, WIDTH, Image, drawable
-from tailhound.charts.labels import limit_label, onset_label, spread
+from tailhound.charts.labels import limit_label, limits_left, onset_label, spread
 
 LEFT, NAMES = 112, 250
 """Pixels at the left for the values, and at the right for the names of several lines."""
@@ -145,7 +145,11 @@ class Plot:
         top, bottom = self._edges
         places = spread([y for y, _ in texts], TEXT + 6.0, (top + 2, bottom - 32))
         for y, (_, text) in zip(places, texts, strict=True):
-            self._inner(self._right - 8, y, text, "right", colours.LIMIT)
+            if limits_left(self._chart, self._panel):
+                x = LEFT + self._image.width("usual") + 40
+                self._inner(x, y, text, "left", colours.LIMIT)
+            else:
+                self._inner(self._right - 8, y, text, "right", colours.LIMIT)
         if self._panel.usual:
             y = max(self._y(self._panel.usual[1]) - 32, top + 2)
             self._inner(LEFT + 8, y, "usual", "left", colours.SECONDARY)

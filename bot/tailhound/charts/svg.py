@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from tailhound.charts import colours
 from tailhound.charts.axes import Scale, scale_of, time_ticks
 from tailhound.charts.chart import Chart, Panel, Point, Role
-from tailhound.charts.labels import limit_label, onset_label, spread
+from tailhound.charts.labels import limit_label, limits_left, onset_label, spread
 from tailhound.model.wording import cut
 
 WIDTH, LEFT, RIGHT = 440.0, 48.0, 10.0
@@ -113,7 +113,7 @@ class _Area:
     """Where the axes of a panel lie, and where a moment and a value lie in it."""
 
     def __init__(self, chart: Chart, scale: Scale, top: float, right: float) -> None:
-        self.scale = scale
+        self.chart, self.scale = chart, scale
         self.top, self.bottom = top, top + PANEL
         self.left, self.right = LEFT, WIDTH - right
         self._start, self._span = chart.start, max(chart.end - chart.start, 1.0)
@@ -173,8 +173,10 @@ def _marks(group: Element, panel: Panel, area: _Area) -> None:
     if panel.open:
         texts.append((area.y(panel.open.low) - 5, panel.open.label))
     places = spread([y for y, _ in texts], SIZE + 2.0, (area.top + SIZE, area.bottom - 3))
+    left = limits_left(area.chart, panel)
+    x, anchor = (area.left + 48, "start") if left else (area.right - 3, "end")
     for y, (_, text) in zip(places, texts, strict=True):
-        _label(group, (area.right - 3, y), cut(text, 40), "end")
+        _label(group, (x, y), cut(text, 40), anchor)
     if panel.usual:
         y = max(area.y(panel.usual[1]) - 4, area.top + SIZE)
         _label(group, (area.left + 4, y), "usual", kind="soft")
