@@ -1,0 +1,63 @@
+"""Which changes of an incident people must notice, beside the silent edit of its message. Pure.
+
+Silence is the default: an edit notifies nobody. The few events that get a post in the thread are
+named here; whether such a post is also shown in the channel is `is_loud`.
+"""
+
+from tailhound.model import Incident, Outlook
+
+PAGES = frozenset({"critical", "page"})
+SLOW_VERDICT_SECONDS = 60.0
+"""A verdict this long after the first post is told in the channel, if the alert is a page: people
+have looked away by then."""
+
+VERDICT, REVISED, REOPENED, PAGED = "verdict", "revised", "reopened", "paged"
+LOUD = frozenset({VERDICT, REOPENED, PAGED})
+
+
+def events_of(before: Incident, after: Incident) -> tuple[str, ...]:
+    """The names of the events between two states of an incident, such as `reopened:2`.
+
+    A name is the same for the same event however often it is asked for: it is posted once.
+    """
+    found = (
+        _late_verdict(before, after),
+        _other_cause(before, after),
+        f"{REOPENED}:{after.episode}" if after.episode > before.episode else "",
+        f"{PAGED}:{after.episode}" if _became_a_page(before, after) else "",
+    )
+    return tuple(event for event in found if event)
+
+
+def is_page(incident: Incident) -> bool:
+    """Whether one of its alerts pages somebody."""
+    told = (alert.severity or alert.labels.get("severity", "") for alert in incident.alerts)
+    return any(text.lower() in PAGES for text in told)
+
+
+def is_loud(event: str) -> bool:
+    """Whether the post of an event is shown in the channel too, and notifies."""
+    return event.partition(":")[0] in LOUD
+
+
+def _late_verdict(before: Incident, after: Incident) -> str:
+    """The first verdict of an episode, when it came late and the alert is a page."""
+    if before.diagnosis is not None or after.diagnosis is None or not is_page(after):
+        return ""
+    at = after.diagnosis.decided_at
+    waited = (at - after.received_at).total_seconds() if at else 0.0
+    return f"{VERDICT}:{after.n}" if waited > SLOW_VERDICT_SECONDS else ""
+
+
+def _other_cause(before: Incident, after: Incident) -> str:
+    """A verdict that replaces "cause found" by something else, within one episode."""
+    old, new = before.diagnosis, after.diagnosis
+    if old is None or new is None or before.episode != after.episode:
+        return ""
+    was_found = old.outlook in (Outlook.CAUSE_FOUND, Outlook.TWO_FIT)
+    is_other = (old.primary, old.outlook) != (new.primary, new.outlook)
+    return f"{REVISED}:{after.n}.{after.revision}" if was_found and is_other else ""
+
+
+def _became_a_page(before: Incident, after: Incident) -> bool:
+    return before.episode == after.episode and is_page(after) and not is_page(before)
