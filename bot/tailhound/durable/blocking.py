@@ -5,9 +5,17 @@
 
 import asyncio
 import functools
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
+
+from tailhound.errors import StoreUnavailable
+
+OUTAGE_SECONDS = 1.0
+"""Between two tries of a call that waits for the database."""
+
+_log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,6 +31,21 @@ class Blocking:
         """The result of a blocking call. When the caller is cancelled the call still ends."""
         call = functools.partial(function, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
+    async def insist(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """As `run`, for what must not be lost to an outage: it waits until the database answers.
+
+        An answer that was lost may have been a success: the call must bear to be made twice.
+        """
+        is_told = False
+        while True:
+            try:
+                return await self.run(function, *args, **kwargs)
+            except StoreUnavailable as error:
+                if not is_told:
+                    _log.warning("waiting for the database: %s", error)
+                is_told = True
+                await asyncio.sleep(OUTAGE_SECONDS)
 
     def close(self) -> None:
         """Take no more calls; those that run are not waited for."""

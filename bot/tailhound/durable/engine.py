@@ -10,7 +10,7 @@ import contextlib
 import functools
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
@@ -78,6 +78,10 @@ class Seen:
     why: str = ""
 
 
+SOLO = "solo"
+"""Who runs workflows on SQLite, in every life: nobody else can."""
+
+
 _FATES = {
     "ENQUEUED": Fate.WAITING,
     "DELAYED": Fate.WAITING,
@@ -92,24 +96,29 @@ _GIVEN_UP = [status for status, fate in _FATES.items() if fate is Fate.GIVEN_UP]
 
 
 class Engine:
-    """Runs workflows that survive a kill at any instruction."""
+    """Runs workflows that survive a kill at any instruction.
 
-    def __init__(self, database: Database) -> None:
+    `boot` is the id of this life: with several replicas, who runs a workflow must be known.
+    """
+
+    def __init__(self, database: Database, boot: str = "") -> None:
         self._database = database
+        self.executor = SOLO if database.is_sqlite else boot or uuid4().hex
+        """Who runs what this process runs, in the engine's tables."""
         self._client = DBOSClient(
             system_database_engine=database.work,
             serializer=DBOSPortableJSONSerializer(),
             application_name=APPLICATION,
             lazy=True,
         )
-        self._running: dict[str, asyncio.Task[Any]] = {}
+        self._running: dict[asyncio.Task[Any], str] = {}
         self._stopping = False
         self._started = False
 
     @property
     def running(self) -> frozenset[str]:
         """The ids of the workflows that this process runs right now."""
-        return frozenset(self._running)
+        return frozenset(self._running.values())
 
     def prepare(self, queues: Sequence[Queue]) -> None:
         """Make or upgrade the engine's tables and name the queues; blocks, so not on a loop.
@@ -192,6 +201,30 @@ class Engine:
         with explained(self._database.name):
             await DBOS.resume_workflow_async(id)
 
+    async def cancel(self, id: str) -> None:
+        """End a workflow; what it does now is the last that it does."""
+        with explained(self._database.name):
+            await DBOS.cancel_workflow_async(id)
+
+    async def owned(self) -> dict[str, str]:
+        """The workflows that are said to run, and by whom."""
+        with explained(self._database.name):
+            found = await DBOS.list_workflows_async(
+                status="PENDING", load_input=False, load_output=False
+            )
+        return {item.workflow_id: str(item.executor_id) for item in found}
+
+    def recover(self, executors: Collection[str]) -> int:
+        """Queue again what these executors were running, since they are gone; how many workflows.
+
+        It blocks. An executor that lives after all finds its checkpoints refused. Whoever took a
+        workflow up meanwhile keeps it.
+        """
+        if not executors:
+            return 0
+        with explained(self._database.name):
+            return len(DBOS._recover_pending_workflows(sorted(executors)))
+
     async def forget(self, before: str, at_most: int = 500) -> int:
         """Delete workflows that ended before a moment (ISO 8601), with their steps; how many."""
         with explained(self._database.name):
@@ -213,7 +246,7 @@ class Engine:
             return
         self._started = False
         _dbos_log.setLevel("ERROR")  # it warns of each task that is cut off here
-        tasks = list(self._running.values())
+        tasks = list(self._running)
         for task in tasks:
             task.cancel()
         if tasks:
@@ -231,23 +264,21 @@ class Engine:
             task = asyncio.current_task()
             if self._stopping or task is None:
                 raise asyncio.CancelledError
-            id = f"{name}:{incident}:{n}"
-            self._running[id] = task
+            self._running[task] = f"{name}:{incident}:{n}"
             try:
                 return await workflow(incident, n, sha)
             finally:
-                self._running.pop(id, None)
+                self._running.pop(task, None)
 
         return run
 
     def _config(self) -> DBOSConfig:
-        executor = "solo" if self._database.is_sqlite else str(uuid4())
         return {
             "name": APPLICATION,
             "system_database_url": self._database.url,
             "system_database_engine": self._database.work,
             "application_version": ABI,
-            "executor_id": executor,
+            "executor_id": self.executor,
             "serializer": DBOSPortableJSONSerializer(),
             "max_executor_threads": ENGINE_THREADS,
             # nothing here waits for notifications: the interval only bounds how fast `stop` is

@@ -8,7 +8,7 @@ A row is `pending`, `sending` (claimed by one boot), `sent`, or `broken` (refuse
 nobody has sent yet are sent as one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -234,20 +234,31 @@ def reroute(connection: sa.Connection, letter: Letter, to: Place) -> None:
     connection.execute(sa.insert(outbox).values(row))
 
 
-def take_over(connection: sa.Connection, boot: str) -> int:
-    """Rows that an earlier life was sending are pending again, and unsure; how many.
-
-    Only for a database that one process uses at a time.
-    """
+def take_over(connection: sa.Connection, living: Collection[str]) -> int:
+    """Rows that a life was sending that is none of these are pending again, unsure; how many."""
     result = connection.execute(
         sa.update(outbox)
-        .where(outbox.c.state == "sending", outbox.c.boot != boot)
+        .where(outbox.c.state == "sending", outbox.c.boot.not_in(sorted(living)))
         .values(
             state="pending",
             unsure=True,
             not_before=0.0,
             lost=outbox.c.lost + sa.case((outbox.c.message == "", 1), else_=0),
         )
+    )
+    return result.rowcount
+
+
+def take_back(connection: sa.Connection, place: Place, boot: str) -> int:
+    """Rows that this life claimed and does not know of are pending again, and unsure; how many.
+
+    Only for the one sender of a place, between two deliveries: an answer of the database was lost.
+    """
+    result = connection.execute(
+        sa.update(outbox)
+        .where(*_HERE, outbox.c.state == "sending", outbox.c.boot == sa.bindparam("owner"))
+        .values(state="pending", unsure=True),
+        {"notifier": place.notifier, "place": place.place, "owner": boot},
     )
     return result.rowcount
 

@@ -8,7 +8,7 @@ looks for the message before it posts again.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
@@ -85,6 +85,7 @@ class Outbox:
         self._wakers = {place: asyncio.Event() for place in self._places}
         self._tasks: list[asyncio.Task[None]] = []
         self._backlog: dict[Place, int] = {}
+        self._doubtful: set[Place] = set()
         self._probe_at = dict.fromkeys(self._places, 0.0)  # places that refuse, or may still do so
         self._stopping = asyncio.Event()
 
@@ -136,9 +137,11 @@ class Outbox:
             try:
                 pause = await self._send_one(place)
             except StoreUnavailable:
+                self._doubtful.add(place)  # a claim may stand although its answer was lost
                 pause = STORE_SECONDS  # the row keeps; the next try says whether it helped
             except Exception:  # noqa: BLE001 (one message that fails must not end all later ones)
                 _log.exception("the outbox of %s %s failed", place.notifier, place.place)
+                self._doubtful.add(place)
                 pause = STORE_SECONDS
             if pause > 0 and not self._stopping.is_set():
                 await _until(waker, pause)
@@ -164,9 +167,11 @@ class Outbox:
         """What the notifier answers, and how long its place must be left alone."""
         notifier = self._notifiers[place.notifier]
         attempt = letter.delivery.attempt
+        if not self._boot.holds():
+            return Later(1.0, "this replica was taken for dead", unsure=letter.claim.unsure), 1.0
         try:
             async with asyncio.timeout(self._manners.call_seconds):
-                result = await notifier.deliver(letter.delivery)
+                result = await notifier.deliver(replace(letter.delivery, holds=self._boot.holds))
         except TimeoutError:
             why = f"{notifier.name} gave no answer in {self._manners.call_seconds:g} s"
             return Later(backoff(attempt), why, unsure=True), backoff(attempt)
@@ -180,11 +185,7 @@ class Outbox:
 
     async def _settle(self, place: Place, letter: Letter, result: Posted | Later | Refusal) -> None:
         """Record a result; it was sent, so this is tried until the database takes it."""
-        while True:
-            try:
-                return await self._blocking.run(self._write, place, letter, result)
-            except StoreUnavailable:
-                await asyncio.sleep(STORE_SECONDS)
+        await self._blocking.insist(self._write, place, letter, result)
 
     async def _mended(self, place: Place, result: Posted | Later | Refusal) -> None:
         """Notice that a place refuses, and when it does so no more: then all goes out."""
@@ -215,10 +216,13 @@ class Outbox:
         limits, now = self._manners.limits.get(place.notifier), self._boot.clock()
         while True:
             with self._database.writing() as connection:
+                if place in self._doubtful:
+                    letters.take_back(connection, place, self._boot.id)
                 if limits is not None:
                     storm.hold(connection, place, limits, now)
                     storm.refresh(connection, place)
                 claimed = letters.claim(connection, place, self._boot.id, now)
+            self._doubtful.discard(place)
             if claimed is None:
                 return None
             try:
@@ -252,7 +256,7 @@ class Outbox:
 
     def _take_over(self) -> None:
         with self._database.writing() as connection:
-            letters.take_over(connection, self._boot.id)
+            letters.take_over(connection, [self._boot.id])
 
     def _troubles(self) -> tuple[Trouble, ...]:
         with self._database.reading() as connection:

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from tailhound.durable.acts import Acts
+from tailhound.durable.acts import Acts, Click
 from tailhound.durable.admission import Accepted
 from tailhound.durable.arrivals import ReadGroup
 from tailhound.durable.asking import INVESTIGATE, LATE, Terms
@@ -19,6 +19,8 @@ from tailhound.durable.intake import Intake
 from tailhound.durable.investigating import InvestigatorFor
 from tailhound.durable.joins import Joining
 from tailhound.durable.outbox import Manners, Outbox
+from tailhound.durable.replicas import Pulse, Replicas
+from tailhound.durable.silencing import Silencer, Silences, Silencing, Wish
 from tailhound.durable.sweep import Sweeper
 from tailhound.durable.switch import Switch
 from tailhound.durable.tidy import TICK, Tidying
@@ -38,7 +40,8 @@ class Surroundings:
     """What the durable part is given: the database, the settings' terms, and who does the work.
 
     The database must stay open until `Durable.stop` has returned. `poll_seconds` is how often the
-    queue of investigations is looked at.
+    queue of investigations is looked at. `pulse` is that of a replica on PostgreSQL. Without a
+    `silencer` no silence is set.
     """
 
     database: Database
@@ -49,27 +52,32 @@ class Surroundings:
     boot: Boot = field(default_factory=Boot)
     manners: Manners = field(default_factory=Manners)
     poll_seconds: float = 0.1
+    pulse: Pulse = field(default_factory=Pulse)
+    silencer: Silencer | None = None
 
 
 class Durable:
     """Accepts alerts, investigates them and shows what came of it, whatever kills the process."""
 
     def __init__(self, given: Surroundings) -> None:
-        terms = given.terms()
+        terms, database = given.terms(), given.database
         self._given = given
-        self.engine = Engine(given.database)
-        self.outbox = Outbox(
-            given.database, given.notifiers, terms.places, given.boot, given.manners
-        )
-        self._desk = Desk(given.database, given.terms, self.engine.enqueue, given.boot)
-        self.intake = Intake(
-            given.database, given.terms, self.engine.enqueue, given.read_group, given.boot
-        )
+        self.engine = Engine(database, given.boot.id)
+        self.replicas = None if database.is_sqlite else Replicas(database, self.engine, given.pulse)
+        boot = replace(given.boot, holds=self.replicas.holds) if self.replicas else given.boot
+        self._boot = boot
+        self.outbox = Outbox(database, given.notifiers, terms.places, boot, given.manners)
+        self._desk = Desk(database, given.terms, self.engine.enqueue, boot)
+        self.intake = Intake(database, given.terms, self.engine.enqueue, given.read_group, boot)
         self._blocking = Blocking("cases", 2)
-        self.sweeper = Sweeper(
-            self.engine, self._desk, self._blocking, is_alone=given.database.is_sqlite
-        )
-        self._sweep: asyncio.Task[None] | None = None
+        self.sweeper = Sweeper(self.engine, self._desk, self._blocking)
+        self.silencing = self._silencing(given.silencer)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def _silencing(self, silencer: Silencer | None) -> Silencing | None:
+        if silencer is None:
+            return None
+        return Silencing(Silences(self._desk), silencer, self._blocking, self._desk)
 
     async def start(self) -> None:
         """Take up what an earlier life left; ready to accept when this returns.
@@ -81,7 +89,7 @@ class Durable:
             joining=Joining(self._desk),
             terms=self._given.terms,
             investigator_for=self._given.investigator_for,
-            boot=self._given.boot,
+            boot=self._boot,
             tell=self.outbox.wake,
             blocking=self._blocking,
         )
@@ -92,22 +100,32 @@ class Durable:
             Queue(LATE, LATE_CONCURRENCY, 5 * poll),
             Queue(TICK, 1, TICK_POLL_SECONDS),
         )
-        tidying = Tidying(self.engine, self._given.database, self._given.boot, self._blocking)
+        tidying = Tidying(self.engine, self._given.database, self._boot, self._blocking)
         await self._blocking.run(self.engine.prepare, queues)
+        if self.replicas:
+            await self.replicas.join()
         await self.outbox.start()
         await self.engine.start(
             {INVESTIGATE: bodies.investigate, LATE: bodies.late, TICK: tidying.tick}
         )
-        self._sweep = asyncio.create_task(self.sweeper.run(self.outbox.wake), name="sweep")
+        if self.replicas:
+            self.replicas.start(self.outbox.wake)
+        tell = self.outbox.wake
+        self._tasks = [asyncio.create_task(self.sweeper.run(tell), name="sweep")]
+        if self.silencing:
+            self._tasks.append(asyncio.create_task(self.silencing.run(tell), name="silences"))
         self.intake.start(self.outbox.wake)
 
     async def stop(self) -> None:
         """Stop within 5 s; what is cut off goes on in the next life."""
         await self.intake.stop()
-        if self._sweep is not None:
-            self._sweep.cancel()
-            await asyncio.wait([self._sweep])
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         await asyncio.gather(self.outbox.stop(), self.engine.stop())
+        if self.replicas:
+            await self.replicas.leave()
         self._blocking.close()
 
     async def accept(self, body: bytes) -> Accepted:
@@ -139,6 +157,23 @@ class Durable:
     async def switch(self, move: Callable[[Switch], R]) -> R:
         """Read or move the stop switch (`durable.switch`)."""
         return await self._blocking.run(lambda: move(Switch(self._desk)))
+
+    async def silence(self, pressed: Click, wish: Wish) -> bool:
+        """Store a silence that somebody wants; it is set in Alertmanager a moment later.
+
+        False when that very click was known. LookupError, StoreUnavailable as for `act`.
+        """
+        stored = await self._blocking.run(Silences(self._desk).ask, pressed, wish)
+        if self.silencing:
+            self.silencing.wake()
+        return stored
+
+    async def end_silence(self, pressed: Click, remote_id: str) -> bool:
+        """Store that a silence shall end; False when it has ended already."""
+        stored = await self._blocking.run(Silences(self._desk).end, pressed, remote_id)
+        if self.silencing:
+            self.silencing.wake()
+        return stored
 
     async def check_now(self, incident_id: str) -> bool:
         """Start the investigation that waits its turn; False when none waits.

@@ -1,7 +1,8 @@
 """The sweep: every accepted alert ends in a visible outcome, also when the engine gives a run up.
 
-It looks at what the engine ended without a result, and at investigations in which nothing has
-happened for a while. It repeats, because the engine's own recovery happens once, at the start.
+It looks at what the engine ended without a result, at what is said to run here and does not, and
+at investigations in which nothing has happened for a while. It repeats, because the engine's own
+recovery happens once, at the start.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ QUIET_SECONDS = 30.0
 """How long nothing may have happened before a run is looked up."""
 
 LOST_SECONDS = 60.0
-"""With several replicas: how long, beyond twice the deadline, until a silent run counts as lost."""
+"""How long, beyond twice the deadline, until a run in which nothing happens counts as lost."""
 
 LOOKED_UP_AT_ONCE = 200
 LOOK_BACK = timedelta(days=7)
@@ -31,23 +32,18 @@ _log = logging.getLogger(__name__)
 
 
 class Sweeper:
-    """Finds investigations that nobody will end, and ends them.
+    """Finds investigations that nobody will end, and ends them."""
 
-    `is_alone`: no other process runs workflows of this database.
-    """
-
-    def __init__(
-        self, engine: Engine, desk: Desk, blocking: Blocking, *, is_alone: bool = True
-    ) -> None:
+    def __init__(self, engine: Engine, desk: Desk, blocking: Blocking) -> None:
         self._engine = engine
         self._cases = Cases(desk)
         self._wishes = Wishes(desk)
         self._clock = desk.boot.clock
         self._terms = desk.terms
-        self._is_alone = is_alone
         self._blocking = blocking
         self._settled: set[str] = set()
-        self._suspects: set[str] = set()
+        self._suspects: frozenset[str] = frozenset()
+        self._sees_since = desk.boot.clock()
 
     async def run(self, tell: Callable[[], None], every: float = SWEEP_SECONDS) -> None:
         """Sweep now, and then for ever; cancel it to stop. `tell` is called after each change."""
@@ -56,6 +52,7 @@ class Sweeper:
                 if await self.sweep():
                     tell()
             except StoreUnavailable as error:
+                self._sees_since = self._clock()  # what could not be written is not lost
                 _log.warning("the sweep of unfinished investigations was skipped: %s", error)
             except Exception:  # noqa: BLE001 (one pass that fails must not end all later ones)
                 _log.exception("the sweep of unfinished investigations failed")
@@ -64,7 +61,7 @@ class Sweeper:
     async def sweep(self, quiet_seconds: float = QUIET_SECONDS) -> tuple[str, ...]:
         """One pass; the ids of the workflows about which something was done."""
         before = self._clock() - timedelta(seconds=quiet_seconds)
-        return await self._given_up() + await self._forgotten(before)
+        return await self._given_up() + await self._left_behind() + await self._forgotten(before)
 
     async def _given_up(self) -> tuple[str, ...]:
         since = (self._clock() - LOOK_BACK).isoformat()
@@ -79,11 +76,21 @@ class Sweeper:
             self._settled.add(seen.id)
         return tuple(touched)
 
+    async def _left_behind(self) -> tuple[str, ...]:
+        """Take up what is said to run here, but did not in two passes: it may just have begun."""
+        owned = await self._engine.owned()
+        here = frozenset(id for id, owner in owned.items() if owner == self._engine.executor)
+        idle = here - self._engine.running
+        again = sorted(idle & self._suspects)
+        self._suspects = idle - frozenset(again)
+        for id in again:
+            await self._engine.take_up(id)
+        return tuple(again)
+
     async def _forgotten(self, before: datetime) -> tuple[str, ...]:
         stale = await self._blocking.run(self._wishes.stale, before, LOOKED_UP_AT_ONCE)
         named = {f"{INVESTIGATE}:{case.id}:{case.n}": case for case in stale}
         found = await self._engine.look_up(named)
-        self._suspects &= set(named)
         touched = []
         for name, case in named.items():
             fate = found[name].fate if name in found else None
@@ -96,27 +103,21 @@ class Sweeper:
         if fate is None:
             return await self._blocking.run(self._wishes.enqueue, case.id, case.n)
         if fate is Fate.RUNNING:
-            return await self._check(name, case)
+            return await self._watch(name, case)
         if fate in (Fate.ENDED, Fate.GIVEN_UP):
             return await self._fail(case, "the investigation ended without a verdict")
         return False
 
-    async def _check(self, name: str, case: Stale) -> bool:
-        """See to an investigation that runs by its row; it may have begun only just now."""
-        if not self._is_alone:
-            lost = timedelta(seconds=2 * self._terms().verdict_seconds + LOST_SECONDS)
-            if self._clock() - case.changed_at <= lost:
-                return False
-            return await self._fail(case, "the process that investigated it is gone")
-        if name in self._engine.running:
-            self._suspects.discard(name)
+    async def _watch(self, name: str, case: Stale) -> bool:
+        """Give up a run that stands still although whoever runs it lives."""
+        bound = timedelta(seconds=2 * self._terms().verdict_seconds + LOST_SECONDS)
+        silent = self._clock() - max(case.changed_at, self._sees_since)
+        if silent <= bound:
             return False
-        if name not in self._suspects:
-            self._suspects.add(name)
-            return False
-        self._suspects.discard(name)
-        await self._engine.take_up(name)
-        return True
+        why = f"nothing has happened in it for {silent.total_seconds():.0f} s: it was given up"
+        failed = await self._fail(case, why)
+        await self._engine.cancel(name)
+        return failed
 
     async def _fail(self, case: Stale, why: str) -> bool:
         return await self._blocking.run(self._cases.fail, case.id, case.n, why)

@@ -88,7 +88,7 @@ class _Run:
         self._notebook = Notebook()
 
     async def resolve(self) -> Plain:
-        case, work = await self._begin()
+        case, work = await self._begin(self._shop.cases.start)
         turn = work.turn(RESOLVE_SHARE, self._now())
         investigator = self._shop.investigator_for(self._sha)
         asking = investigator.resolve(case.incident, turn, record=self._notebook.hear)
@@ -96,7 +96,7 @@ class _Run:
         await self._keep("resolve", turn)
         self._shop.boot.hook("after_resolve")
         key = str(resolved.get("key") or "")
-        joined = await self._shop.blocking.run(self._shop.joining.join, self._id, key)
+        joined = await self._shop.blocking.insist(self._shop.joining.join, self._id, key)
         if joined:
             self._shop.tell()
         return {"resolved": resolved, "joined": joined}
@@ -141,14 +141,14 @@ class _Run:
             at_deadline=bool(collected["cut"] or deepened["cut"]),
             took_seconds=(now - case.requested_at).total_seconds(),
         )
-        await self._shop.blocking.run(
+        await self._shop.blocking.insist(
             self._shop.cases.decide, self._id, self._n, diagnosis, resolved
         )
         self._shop.tell()
         return verdicts.headline(diagnosis)
 
     async def fail(self, why: str) -> str:
-        await self._shop.blocking.run(self._shop.cases.fail, self._id, self._n, why)
+        await self._shop.blocking.insist(self._shop.cases.fail, self._id, self._n, why)
         self._shop.tell()
         return f"failed: {why}"
 
@@ -181,20 +181,22 @@ class _Run:
             took_seconds=(now - case.requested_at).total_seconds(),
         )
         why = verdicts.why_late(old.evidence, new, case.requested_at, now)
-        await self._shop.blocking.run(
+        await self._shop.blocking.insist(
             self._shop.cases.revise, self._id, self._n, old, diagnosis, why
         )
         self._shop.tell()
         return verdicts.headline(diagnosis)
 
-    async def _begin(self) -> tuple[Case, Clockwork]:
-        case = await self._read()
+    async def _begin(
+        self, read: Callable[[str, int], Case] | None = None
+    ) -> tuple[Case, Clockwork]:
+        case = await self._shop.blocking.insist(read or self._shop.cases.read, self._id, self._n)
         if self._clockwork is None:
             self._clockwork = Clockwork(case.verdict_by, self._now(), self._fresh())
         return case, self._clockwork
 
     async def _read(self) -> Case:
-        return await self._shop.blocking.run(self._shop.cases.read, self._id, self._n)
+        return await self._shop.blocking.insist(self._shop.cases.read, self._id, self._n)
 
     async def _collected(self, part: str, turn: Turn, answers: Plain, cut: bool) -> Plain:
         """What a step hands on; the answers themselves are stored beside it."""
@@ -205,7 +207,7 @@ class _Run:
     async def _keep(self, part: str, turn: Turn) -> None:
         """Store what this step heard, under its own name: when it runs again, it is replaced."""
         heard = self._notebook.taken()
-        await self._shop.blocking.run(
+        await self._shop.blocking.insist(
             self._shop.cases.keep, (self._id, self._n), part, heard, turn.as_of
         )
 

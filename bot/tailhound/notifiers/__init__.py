@@ -4,7 +4,8 @@ The outbox (`durable.outbox`) claims a row before it calls a notifier and record
 a notifier only renders the incident and talks to its service.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -32,6 +33,10 @@ class Storm:
     worst: tuple[Incident, ...]
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """One incident to show in one place, in its newest state.
@@ -40,7 +45,8 @@ class Delivery:
     that stands already (Slack's ts), "" before the first post. `unsure` is true when an earlier
     post was sent and its answer never seen: the notifier looks for it before it posts again.
     `lost_posts` counts those posts: where nothing can be looked up, there is a second one but never
-    a third.
+    a third. `holds` is asked right before each call that people can see the effect of: once it is
+    false another replica has taken the message over, and this one leaves it.
     """
 
     id: int
@@ -56,6 +62,7 @@ class Delivery:
     seen: str = ""
     storm: Storm | None = None
     posted_at: float = 0.0
+    holds: Callable[[], bool] = field(default=_always, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

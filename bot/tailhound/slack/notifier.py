@@ -197,6 +197,8 @@ class SlackNotifier:
         self, draft: _Draft, call: Callable[[WebClient, _Draft], SlackResponse]
     ) -> Outcome:
         """The call with blocks; where Slack refuses those, at once again with text alone."""
+        if not draft.delivery.holds():
+            return Lost("another replica has taken the message over", sent=False)
         plain = _key(draft.delivery) in self._plain
         if not plain:
             outcome = await self._calls.ask(lambda web: call(web, draft))

@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+import sqlalchemy as sa
+
 from tailhound.durable.asking import Place, Terms
 from tailhound.durable.boot import Boot
 from tailhound.durable.engine import Engine
@@ -37,6 +39,8 @@ from tailhound.sources.alertmanager import read_group
 from tailhound.store import codec
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
+from tailhound.store.tables import investigation
+from tests.databases import url_of
 
 T = TypeVar("T")
 
@@ -55,7 +59,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(bounded())
 
 
-async def until(holds: Callable[[], T | None], seconds: float = 20.0) -> T:
+async def until(holds: Callable[[], T | None], seconds: float = 30.0) -> T:
     """Wait until something is true, and say what it is."""
     async with asyncio.timeout(seconds):
         while not (value := holds()):
@@ -323,8 +327,10 @@ class Lab:
 
 def _ended(database: Database, id: str, n: int) -> bool:
     with database.reading() as connection:
-        row = connection.exec_driver_sql(
-            "SELECT finished_at FROM th_investigation WHERE incident_id = ? AND n = ?", (id, n)
+        row = connection.execute(
+            sa.select(investigation.c.finished_at).where(
+                investigation.c.incident_id == id, investigation.c.n == n
+            )
         ).first()
     return row is not None and row[0] is not None
 
@@ -355,11 +361,11 @@ def _fresh_file() -> bytes:
 
 
 def fresh_database(folder: Path) -> Database:
-    """A database with all tables in `folder`, or the one that is there."""
-    path = folder / "bot.db"
-    if not path.exists():
+    """The database of `folder` with all tables, or the one that is there."""
+    url, path = url_of(folder), folder / "bot.db"
+    if url.startswith("sqlite") and not path.exists():
         path.write_bytes(_fresh_file())
-    return open_database(f"sqlite:///{path}")
+    return open_database(url)
 
 
 @dataclass

@@ -12,6 +12,8 @@ import pytest
 from tailhound.durable.engine import RECOVERIES_AT_MOST, Engine, Fate, Queue, Task, Workflow
 from tests.unit.durable import kit
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 QUEUE = Queue("inv", 50, 0.02)
 
 
@@ -21,6 +23,7 @@ async def engine(folder: Path, workflow: Workflow) -> AsyncIterator[Engine]:
     running = Engine(database)
     await asyncio.get_running_loop().run_in_executor(None, running.prepare, [QUEUE])
     await running.start({"inv": workflow})
+    running.recover(set((await running.owned()).values()) - {running.executor})
     running_on.append(running)
     try:
         yield running

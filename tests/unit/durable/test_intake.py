@@ -19,6 +19,8 @@ from tailhound.store.records import Record
 from tests.unit.durable import kit
 from tests.unit.durable.kit import alert, body
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 ENDED = "2026-11-30T02:55:00Z"
 
 
@@ -319,6 +321,7 @@ def test_a_body_that_can_be_read_is_kept_when_it_brings_news(tmp_path: Path) -> 
     kit.run(scene())
 
 
+@pytest.mark.sqlite
 def test_nothing_is_accepted_while_the_disk_is_full_and_all_of_it_later(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:

@@ -13,7 +13,9 @@ import sqlalchemy as sa
 from tailhound.durable import letters
 from tailhound.durable.asking import Place, noted, show
 from tailhound.durable.boot import Boot
+from tailhound.durable.engine import Engine
 from tailhound.durable.outbox import ATTEMPTS_AT_MOST, PROBE_SECONDS, Manners, Outbox, backoff
+from tailhound.durable.replicas import Pulse, Replicas
 from tailhound.model import State
 from tailhound.notifiers import Later
 from tailhound.store import records
@@ -63,6 +65,8 @@ async def post(
         boot = boot or Boot()
         manners = Manners(call_seconds=call_seconds)
         sender = Outbox(desk.database, {"chat": chat}, [CHANNEL], boot, manners)
+        if not desk.database.is_sqlite:
+            await Replicas(desk.database, Engine(desk.database, boot.id), Pulse()).join()
         await sender.start()
         try:
             yield Post(desk, chat, sender)
@@ -248,7 +252,7 @@ def test_first_posts_that_were_cut_off_are_counted_over_several_lives(tmp_path: 
                 with desk.database.writing() as connection:
                     assert letters.claim(connection, CHANNEL, life, desk.clock.now) is not None
                 with desk.database.writing() as connection:
-                    assert letters.take_over(connection, "next") == 1
+                    assert letters.take_over(connection, ["next"]) == 1
         async with post(tmp_path) as at:
             await kit.until(lambda: at.chat.messages)
             ((delivery,),) = at.chat.messages.values()

@@ -2,14 +2,21 @@
 
 import asyncio
 import logging
+from datetime import timedelta
 from pathlib import Path
+
+import pytest
 
 from tailhound.durable.boot import Boot
 from tailhound.durable.desk import Desk
+from tailhound.durable.engine import Fate
 from tailhound.durable.sweep import Sweeper
+from tailhound.errors import StoreUnavailable
 from tailhound.model import State
 from tests.unit.durable import kit
 from tests.unit.durable.kit import Clock, Detective, alert, body
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 LONG_AGO = 2020
 
@@ -65,8 +72,9 @@ def test_a_run_that_nobody_runs_is_taken_up_again(tmp_path: Path) -> None:
                 connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 0")
             id = await lab.accepted(body(alert()))
             with lab.database.writing() as connection:
+                here = lab.durable.engine.executor
                 connection.exec_driver_sql(
-                    "UPDATE workflow_status SET status = 'PENDING', executor_id = 'solo'"
+                    f"UPDATE workflow_status SET status = 'PENDING', executor_id = '{here}'"  # noqa: S608
                 )
                 connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 50")
             assert await lab.durable.sweeper.sweep(-1.0) == ()  # it may have begun just now
@@ -76,26 +84,56 @@ def test_a_run_that_nobody_runs_is_taken_up_again(tmp_path: Path) -> None:
     kit.run(scene())
 
 
-def test_a_run_of_a_replica_that_is_gone_becomes_a_visible_failure(tmp_path: Path) -> None:
+def test_a_run_that_stands_still_although_its_process_lives_is_given_up(tmp_path: Path) -> None:
     async def scene() -> None:
         clock = Clock(LONG_AGO)
-        async with kit.intake_alone(tmp_path, clock=clock) as desk:
-            (id,) = (await desk.accept(alert())).incidents
-            with desk.database.writing() as connection:
-                connection.exec_driver_sql(
-                    "UPDATE workflow_status SET status = 'PENDING', executor_id = 'gone'"
-                )
-        async with kit.lab(tmp_path) as lab:
+        async with kit.lab(tmp_path, detective=Detective(gate=asyncio.Event())) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: "collect" in lab.detective.calls)
             engine, ours = lab.durable.engine, lab.durable.sweeper
-            desk_of_two = Desk(lab.database, kit.terms, engine.enqueue, Boot(clock=clock))
-            sweeper = Sweeper(engine, desk_of_two, ours._blocking, is_alone=False)
-            clock.advance(79)
-            assert await sweeper.sweep() == ()
+            clock.now = lab.incident(id).received_at + timedelta(seconds=5)
+            watch = Sweeper(
+                engine,
+                Desk(lab.database, kit.terms, engine.enqueue, Boot(clock=clock)),
+                ours._blocking,
+            )
+            clock.advance(80)
+            assert await watch.sweep() == ()
             clock.advance(2)
-            assert await sweeper.sweep() == (f"inv:{id}:1",)
-            assert "is gone" in lab.incident(id).failed_because
+            assert await watch.sweep() == (f"inv:{id}:1",)
+            assert "nothing has happened in it for 82 s" in lab.incident(id).failed_because
+            found = await engine.look_up([f"inv:{id}:1"])
+            assert found[f"inv:{id}:1"].fate is Fate.GIVEN_UP
 
     kit.run(scene())
+
+
+def test_nothing_counts_as_lost_while_the_database_takes_no_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene() -> None:
+        clock = Clock(LONG_AGO)
+        async with kit.lab(tmp_path, detective=Detective(gate=asyncio.Event())) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: "collect" in lab.detective.calls)
+            engine, ours = lab.durable.engine, lab.durable.sweeper
+            clock.now = lab.incident(id).received_at
+            desk = Desk(lab.database, kit.terms, engine.enqueue, Boot(clock=clock))
+            watch = Sweeper(engine, desk, ours._blocking)
+            clock.advance(3600)
+            with monkeypatch.context() as patched:
+                patched.setattr(watch, "sweep", _out_of_order)
+                sweeping = asyncio.create_task(watch.run(lambda: None, 0.01))
+                await kit.until(lambda: watch._sees_since == clock.now)
+                sweeping.cancel()
+            assert await watch.sweep() == ()
+            assert lab.incident(id).state is State.INVESTIGATING
+
+    kit.run(scene())
+
+
+async def _out_of_order() -> tuple[str, ...]:
+    raise StoreUnavailable("the database is out of order")
 
 
 def test_what_runs_or_waits_is_left_alone(tmp_path: Path) -> None:

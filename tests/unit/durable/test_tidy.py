@@ -3,12 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from tailhound.durable.tidy import KEPT, TIDY
 from tailhound.store.database import Database
 from tests.unit.durable import kit
 from tests.unit.durable.kit import alert, body
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 DUE = datetime(2026, 12, 1, 3, 17, tzinfo=UTC)
 AGED = (("th_output", "asked_at"), ("th_recording", "asked_at"), ("th_body", "received_at"))

@@ -12,6 +12,8 @@ from tailhound.transports.recording import parsed
 from tests.unit.durable import kit
 from tests.unit.durable.kit import Chat, Clock, Detective, alert, body
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 ENDED = "2026-11-30T02:55:00Z"
 
 
@@ -296,6 +298,7 @@ def test_a_stop_in_the_middle_is_taken_up_where_it_was(tmp_path: Path) -> None:
     kit.run(scene())
 
 
+@pytest.mark.sqlite
 def test_a_full_disk_during_an_investigation_delays_its_outcome_and_no_more(
     tmp_path: Path,
 ) -> None:
