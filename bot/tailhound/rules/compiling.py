@@ -1,6 +1,5 @@
 """From a file's shape to a compiled runbook: names, kinds, units, places, everything at once."""
 
-import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,20 +12,18 @@ from tailhound.model.facts import Fact, Kind
 from tailhound.rules import schema
 from tailhound.rules.compiling_cases import Cases
 from tailhound.rules.compiling_changes import Changes
-from tailhound.rules.compiling_params import parameter_mistakes
+from tailhound.rules.compiling_evidence import Plans
 from tailhound.rules.condition.typed import meant, usable
 from tailhound.rules.expression import Condition, Vocabulary, compile_condition
 from tailhound.rules.inputs import ALWAYS, Input
 from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
 from tailhound.rules.reading import Read, read_file
-from tailhound.rules.runbook import Claim, EvidencePlan, Runbook, Threshold, Trigger
+from tailhound.rules.runbook import Claim, Runbook, Threshold, Trigger
 from tailhound.rules.says import Says, compile_says
-from tailhound.rules.schema_evidence import Evidence
 from tailhound.rules.where import Where, where
-from tailhound.rules.yaml_evidence import Allows, Surroundings, compile_evidence, schema_for
+from tailhound.rules.yaml_evidence import Allows
 
 Collectors: typing.TypeAlias = Mapping[str, Collector[Any, Any]]
-_KINDS = ("collect", "promql", "kubernetes", "ssh")
 
 
 def compile_runbook(
@@ -85,8 +82,9 @@ class Bench:
         file = self.file
         inputs = self._inputs()
         thresholds = self._thresholds()
-        plans = self._evidence(inputs)
-        self._when(plans)
+        evidence = Plans(self)
+        plans = evidence.plans(inputs)
+        evidence.when(plans)
         mitigations = Changes(self).mitigations(frozenset(inputs))
         cases = Cases(self)
         return Runbook(
@@ -174,101 +172,6 @@ class Bench:
                 name=name, value=told.value, unit=told.unit, source=told.source, place=place
             )
         return found
-
-    # --- evidence
-
-    def _evidence(self, inputs: Mapping[str, Input]) -> dict[str, EvidencePlan]:
-        plans: dict[str, EvidencePlan] = {}
-        for name, told in self.file.evidence.items():
-            before = len(self.findings)
-            self._name(name, inputs)
-            collector = self._collector(name, told, inputs)
-            if collector is None or len(self.findings) > before:
-                continue
-            facts = told.promql or {}
-            plans[name] = EvidencePlan(
-                name=name,
-                collector=collector,
-                schema=schema_for(collector),
-                place=follow(self.node, ("evidence", name)).place,
-                with_={
-                    key: tuple(value) if isinstance(value, list) else value
-                    for key, value in told.with_.items()
-                },
-                unchecked=tuple(n for n, fact in facts.items() if fact.promql == "unchecked"),
-            )
-        self.vocabulary = Vocabulary(
-            {name: plan.schema for name, plan in plans.items()},
-            {name: told.unit for name, told in self.file.thresholds.items()},
-            frozenset(self.written("evidence") - frozenset(plans))
-            | (self.written("thresholds") - frozenset(self.file.thresholds)),
-        )
-        return plans
-
-    def _name(self, name: str, inputs: Mapping[str, Input]) -> None:
-        steps = ("evidence", name)
-        if name in inputs:
-            self.wrong(steps, f"{name!r} is already the name of an input")
-        if name in self.file.thresholds:
-            self.wrong(steps, f"{name!r} is already the name of a threshold")
-        if not usable(name):
-            self.wrong(steps, f"{name!r} means something else in conditions; use another name")
-
-    def _collector(
-        self, name: str, told: Evidence, inputs: Mapping[str, Input]
-    ) -> Collector[Any, Any] | None:
-        steps = ("evidence", name)
-        given = [kind for kind in _KINDS if getattr(told, kind) is not None]
-        written = follow(self.read.written, steps)
-        if isinstance(written, Pairs) and any(
-            written.get(kind) is not None and kind not in given for kind in _KINDS
-        ):
-            return None  # its shape is wrong, and has been reported
-        if len(given) != 1:
-            self.wrong(steps, f"{name}: give exactly one of {', '.join(_KINDS)}")
-            return None
-        if told.compare_to and given != ["promql"]:
-            self.wrong((*steps, "compare_to"), "`compare_to:` goes with `promql:` only")
-        if told.collect is None:
-            around = Surroundings(self.file.runbook, self._or_broken(inputs), self.allow)
-            onset = (self.file.onset or "").partition(".")
-            wanted = onset[2] if onset[0] == name else ""
-            node = follow(self.node, steps)
-            made, findings = compile_evidence(name, told, node, around, wanted)
-            self.findings.extend(findings)
-            return made
-        collector = self.collectors.get(told.collect)
-        if collector is None:
-            known = meant(told.collect, self.collectors)
-            self.wrong((*steps, "collect"), f"no collector named {told.collect!r}{known}")
-            return None
-        for below, message in parameter_mistakes(told.with_, collector, self._or_broken(inputs)):
-            self.wrong((*steps, *below), message)
-        return collector
-
-    def _or_broken(self, inputs: Mapping[str, Input]) -> Mapping[str, Input]:
-        """The inputs, and in place of those that are wrong themselves some that fit."""
-        broken = self.written("inputs") - frozenset(inputs)
-        return {**inputs, **{name: Input(name=name, from_label=name) for name in broken}}
-
-    def _when(self, plans: dict[str, EvidencePlan]) -> None:
-        """Compile `when:`; it may look at the first wave only."""
-        for name, told in self.file.evidence.items():
-            if told.when is None:
-                continue
-            steps = ("evidence", name, "when")
-            condition = self.condition(follow(self.node, steps))
-            later = [
-                other
-                for other in (condition.evidence if condition else ())
-                if other in self.file.evidence and self.file.evidence[other].when is not None
-            ]
-            if later:
-                self.wrong(steps, f"{later[0]!r} has a `when:` itself; there are two waves only")
-            elif condition and name in plans:
-                plans[name] = dataclasses.replace(plans[name], when=condition)
-
-    # --- the rest
 
     def _onset(self) -> str | None:
         onset = self.file.onset
