@@ -79,14 +79,19 @@ class Store(Section):
 
 
 class Prometheus(Section):
-    """One Prometheus (or compatible) server. `url` empty = not configured."""
+    """One Prometheus (or compatible) server. `url` empty = not configured.
+
+    `concurrency` is the number of queries at once: 20 incidents a second of 20 queries that take
+    50 ms keep 20 busy, and Prometheus itself evaluates 20 at once and lets others wait their turn
+    (--query.max-concurrency).
+    """
 
     url: str = ""
     bearer: Secret | None = None
     basic: Basic | None = None
     ca_file: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
-    concurrency: Annotated[int, Field(ge=1, le=100)] = 10
+    concurrency: Annotated[int, Field(ge=1, le=100)] = 32
     max_bytes: Annotated[int, Field(ge=1024)] = 8 * 1024 * 1024
 
 

@@ -152,8 +152,7 @@ class Pool:
             finally:
                 with self._ready:
                     self._running.discard(job)
-                    self._ready.notify()
-            del job
+            del job  # and this thread takes the next one itself: nobody needs to be woken
 
     def _next(self) -> _Job | None:
         """The next job to work on; None when the pool is closed."""
