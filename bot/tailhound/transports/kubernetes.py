@@ -35,6 +35,7 @@ from tailhound.transports.http import (
 from tailhound.transports.kubernetes_answers import Asked, AskedToWait, Expired, refusal
 from tailhound.transports.kubernetes_config import authorization, configuration
 from tailhound.transports.sockets import Call
+from tailhound.transports.way import Way
 
 ERROR_BODY: Final = 64 * 1024
 
@@ -60,13 +61,18 @@ class KubernetesTransport:
 
     @property
     def asking(self) -> Asking:
-        """The pool and the breaker, for /metrics and tests."""
+        """The pool and the breaker."""
         return self._asking
 
     @property
     def gate(self) -> Gate:
-        """How the calls are slowed down, for /metrics and tests."""
+        """How the calls are slowed down."""
         return self._gate
+
+    @property
+    def way(self) -> Way:
+        """What /metrics tells of it."""
+        return Way("kubernetes", self._asking.pool, self._asking.breaker, self._gate)
 
     async def ask(
         self, request: Request[Any], turn: Turn

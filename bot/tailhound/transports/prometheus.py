@@ -37,6 +37,7 @@ from tailhound.transports.http import (
 )
 from tailhound.transports.prometheus_answers import check, ranges, refusal, vector
 from tailhound.transports.sockets import Call
+from tailhound.transports.way import Way
 
 LONG_QUERY: Final = 2000
 """Characters of parameters from which a query is posted: proxies cut addresses at 4 to 8 KiB."""
@@ -59,8 +60,13 @@ class PrometheusTransport:
 
     @property
     def asking(self) -> Asking:
-        """The pool and the breaker, for /metrics and tests."""
+        """The pool and the breaker."""
         return self._asking
+
+    @property
+    def way(self) -> Way:
+        """What /metrics tells of it."""
+        return Way("prometheus", self._asking.pool, self._asking.breaker)
 
     async def ask(self, request: Request[Any], turn: Turn) -> Vector | Ranges | Missing:
         """A Vector for a Query, Ranges for a RangeQuery, or why there is none."""

@@ -28,6 +28,7 @@ from tailhound.transports.ssh_session import (
     SessionRefused,
     run,
 )
+from tailhound.transports.way import Way
 
 _MARGIN_SECONDS = 0.5
 """The remote `timeout` ends this much before our deadline, so that it is the host that tells us."""
@@ -47,6 +48,11 @@ class SshTransport:
         self._breaker = breaker or Breaker(time.monotonic)
         self.pool = Pool("SSH", settings.concurrency)
         self._links = Links(settings, self.pool)
+
+    @property
+    def way(self) -> Way:
+        """What /metrics tells of it."""
+        return Way("ssh", self.pool, self._breaker)
 
     async def ask(self, request: Request[Any], turn: Turn) -> Output | Missing:
         """The output of the command, or why there is none; never raises for a host's trouble."""

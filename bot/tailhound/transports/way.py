@@ -1,0 +1,17 @@
+"""The way to one backend, to be looked at: its slots, its breakers, and how it is slowed down."""
+
+from dataclasses import dataclass
+
+from tailhound.transports.breaker import Breaker
+from tailhound.transports.gate import Gate
+from tailhound.transports.pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What /metrics tells of a transport. `gate` None = its calls are not counted."""
+
+    backend: str
+    pool: Pool
+    breaker: Breaker
+    gate: Gate | None = None
