@@ -1,10 +1,18 @@
-"""The lines of the health page that tell whether people see what tailhound finds."""
+"""The lines of the health page about tailhound itself: messages, queues, replicas, changes."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from tailhound.durable.letters import Standing
-from tailhound.web.parts import HealthLine
+from tailhound.durable.replicas import Peer
+from tailhound.model import State
+from tailhound.model.names import plural
+from tailhound.model.wording import day_clock, duration
+from tailhound.web.parts import Counts, HealthLine, Stop
 
+LATE_SECONDS = 60.0
+"""A message that waits longer is late."""
+MESSAGES, WORK, REPLICAS = "Messages", "Work", "Replicas"
 _NAMES = {"slack": "Slack", "console": "Console"}
 
 
@@ -18,6 +26,7 @@ def _line(at: Standing) -> HealthLine:
     waiting = f"{at.waiting} waiting" if at.waiting else ""
     if at.refused:
         return HealthLine(
+            section=MESSAGES,
             name=name,
             state="refuses",
             works=False,
@@ -27,14 +36,95 @@ def _line(at: Standing) -> HealthLine:
         )
     if at.late:
         return HealthLine(
+            section=MESSAGES,
             name=name,
             state="does not take messages now",
             works=False,
             detail=f"{waiting}: {at.why}",
             effect="they come late there; the pages here are complete",
         )
-    return HealthLine(name=name, state="takes messages", works=True, detail=waiting)
+    return HealthLine(
+        section=MESSAGES, name=name, state="takes messages", works=True, detail=waiting
+    )
 
 
 def _messages(count: int) -> str:
     return "1 message" if count == 1 else f"{count} messages"
+
+
+def own_lines(
+    counts: Counts, mode: str, stop: Stop | None, now: datetime
+) -> tuple[HealthLine, ...]:
+    """What waits in this tailhound, and whether it may change anything."""
+    return _incidents(counts), _outbox(counts), _changes(mode, stop, now)
+
+
+def _incidents(counts: Counts) -> HealthLine:
+    checked = counts.incidents.get(State.INVESTIGATING, 0)
+    waiting = counts.incidents.get(State.DEFERRED, 0)
+    failed = counts.incidents.get(State.FAILED, 0)
+    return HealthLine(
+        section=WORK,
+        name="Incidents",
+        state=f"{checked} being checked, {waiting} waiting their turn",
+        works=not failed,
+        effect=f"{plural(failed, 'incident')} failed; their alerts stand" if failed else "",
+        fix="open them: each says why" if failed else "",
+    )
+
+
+def _outbox(counts: Counts) -> HealthLine:
+    waiting, oldest = counts.outbox_waiting, counts.outbox_oldest_seconds
+    return HealthLine(
+        section=WORK,
+        name="Messages to send",
+        state=plural(waiting, "waiting message") if waiting else "none wait",
+        works=oldest < LATE_SECONDS,
+        detail=f"the oldest for {duration(float(round(oldest)))}" if waiting else "",
+        effect="people see things late" if oldest >= LATE_SECONDS else "",
+    )
+
+
+def _changes(mode: str, stop: Stop | None, now: datetime) -> HealthLine:
+    if stop is None:
+        state = "on" if mode == "one-click" else f"off ({mode} mode)"
+        return HealthLine(section=WORK, name="Changes", state=state, works=True)
+    by = f" by {stop.by}" if stop.by else ""
+    return HealthLine(
+        section=WORK,
+        name="Changes",
+        state=f"stopped{by}",
+        works=None,
+        detail="; ".join(
+            part for part in (day_clock(stop.at, now) if stop.at else "", stop.why) if part
+        ),
+        effect="nothing is changed, whoever approves",
+        fix="/tailhound resume in Slack, by an approver",
+    )
+
+
+def replica_lines(database: str, peers: Sequence[Peer]) -> tuple[HealthLine, ...]:
+    """The processes that share the database; on SQLite there is this one."""
+    if not peers:
+        return (
+            HealthLine(
+                section=REPLICAS,
+                name="This process",
+                state="the only one",
+                works=True,
+                detail=f"database {database}",
+            ),
+        )
+    return tuple(_peer(peer) for peer in peers)
+
+
+def _peer(peer: Peer) -> HealthLine:
+    alive = peer.left_seconds >= 0
+    gone = duration(float(round(abs(peer.left_seconds))))
+    return HealthLine(
+        section=REPLICAS,
+        name=peer.host or "a replica",
+        state="runs" if alive else f"gone for {gone}",
+        works=alive,
+        effect="" if alive else "the others have taken over what it was doing",
+    )

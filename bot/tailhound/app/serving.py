@@ -12,9 +12,9 @@ from typing import Any
 from starlette.routing import BaseRoute
 
 from tailhound.app.composition import allow_list, collectors, compiled, transports
-from tailhound.app.counting import OVERSIZED, Counting, counting
-from tailhound.app.health import message_lines
-from tailhound.diagnosis.report import as_json
+from tailhound.app.counting import Counting, counting
+from tailhound.app.site import Site
+from tailhound.app.ways import Ways
 from tailhound.durable.asking import Place, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.investigation import Investigator
@@ -32,14 +32,12 @@ from tailhound.slack.listeners import SlackListeners
 from tailhound.slack.notifier import SlackNotifier
 from tailhound.slack.socket import SlackSocket
 from tailhound.sources.alertmanager import read_group
-from tailhound.store.counts import count
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
 from tailhound.store.outputs import keep_compiled, read_compiled
 from tailhound.web.app import create_app
 from tailhound.web.auth import check_listen
 from tailhound.web.metrics import Metrics
-from tailhound.web.parts import Counts, Parts
 from tailhound.web.server import bind, serve
 
 SLACK_SECONDS = 10.0
@@ -78,6 +76,7 @@ class Server:
         self._compiled = compiled(settings)
         self._stop = asyncio.Event()
         self._metrics = Metrics()
+        self._site = Site(settings, self._compiled, self._metrics, _now)
         self._listeners: SlackListeners | None = None
 
     def stop(self) -> None:
@@ -99,8 +98,10 @@ class Server:
             self._settings.listen.host, self._settings.listen.port
         )
         database = open_database(self._settings.store.url, self._settings.store.secret())
-        asked = self._extras.transports
-        backends = transports(self._settings) if asked is None else tuple(asked)
+        given = self._extras.transports
+        asked = transports(self._settings) if given is None else given
+        self._metrics.registry.register(Ways(asked))
+        backends = self._site.board.watched(asked)
         try:
             await self._serve(listening, database, backends)
         finally:
@@ -117,7 +118,7 @@ class Server:
                 database=database,
                 terms=self._terms,
                 investigator_for=_Investigators(self, database, backends),
-                read_group=counting(read_group, self._metrics),
+                read_group=self._site.arrivals.noting(counting(read_group, self._metrics)),
                 notifiers={notifier.name: notifier for notifier in self._notifiers()},
             )
         )
@@ -128,7 +129,7 @@ class Server:
         ending = asyncio.create_task(self._end(durable, slack), name="end")
         try:
             await serve(
-                create_app(self._parts(durable, database, reader), extra=self._extras.routes),
+                create_app(self._site.parts(durable, database, reader), extra=self._extras.routes),
                 listening,
                 self._stop,
                 started=lambda: self._started(listening),
@@ -232,32 +233,6 @@ class Server:
         listening = SlackSocket(web, slack.app_token.read(), self._listeners)
         listening.start()
         return listening
-
-    def _parts(self, durable: Durable, database: Database, reader: IncidentReader) -> Parts:
-        async def oversized(size: int) -> None:
-            """One visible message: a refused body becomes an incident of its own."""
-            await durable.accept(OVERSIZED + f"{size} bytes".encode())
-
-        def counts() -> Counts:
-            counted = count(database, _now())
-            return Counts(
-                incidents=counted.incidents,
-                outbox_waiting=counted.waiting,
-                outbox_refused=counted.refused,
-                outbox_oldest_seconds=counted.oldest_seconds,
-            )
-
-        return Parts(
-            settings=self._settings,
-            accept=durable.accept,
-            reader=reader,
-            as_json=as_json,
-            clock=_now,
-            metrics=self._metrics,
-            counts=counts,
-            oversized=oversized,
-            health=lambda: message_lines(durable.outbox.standings()),
-        )
 
 
 class _Investigators:

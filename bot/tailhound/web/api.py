@@ -34,14 +34,8 @@ class Api:
             query = ListQuery.of(request.query_params, state="all")
         except WrongQuery as error:
             return JSONResponse({"error": str(error)}, 400)
-        found = await self._pool.run(
-            self._parts.reader.list,
-            limit=query.limit + 1,
-            states=query.states,
-            text=query.text,
-            before=query.before,
-            after=query.after,
-        )
+        wanted = query.wanted(self._parts.clock())
+        found = await self._pool.run(self._parts.reader.search, wanted)
         page = found[: query.limit]
         more = len(found) > query.limit
         return _json(

@@ -13,10 +13,12 @@ from tailhound.errors import StoreUnavailable
 from tailhound.web.api import Api
 from tailhound.web.assets import Assets
 from tailhound.web.guard import Guard
+from tailhound.web.knowledge import Knowledge
 from tailhound.web.pages import Pages
 from tailhound.web.parts import Parts
 from tailhound.web.pool import Pool
 from tailhound.web.render import Renderer
+from tailhound.web.screen import Screen
 from tailhound.web.stream import Stream
 from tailhound.web.webhook import Webhook
 
@@ -29,7 +31,7 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
     pool = Pool()
     assets = Assets()
     stream = Stream(lambda: pool.run(parts.reader.revision))
-    pages = Pages(parts, pool, Renderer(parts.settings, assets, _navigation(parts)))
+    screen = Screen(parts, pool, Renderer(parts.settings, assets, _navigation(parts)))
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -38,12 +40,12 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
         pool.close()
 
     app = Starlette(
-        routes=[*extra, *_machines(parts, pool, stream), *_people(pages, assets)],
+        routes=[*extra, *_machines(parts, pool, stream), *_people(screen, assets)],
         middleware=[Middleware(Guard), Middleware(GZipMiddleware, minimum_size=1000)],
         exception_handlers={
-            HTTPException: pages.refused,
-            StoreUnavailable: pages.store_down,
-            Exception: pages.refused,
+            HTTPException: screen.refused,
+            StoreUnavailable: screen.store_down,
+            Exception: screen.refused,
         },
         lifespan=lifespan,
     )
@@ -54,8 +56,10 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
 def _navigation(parts: Parts) -> dict[str, str]:
     """The pages of the head line, by what they are called."""
     pages = {"Incidents": "/incidents"}
-    if parts.runbooks is not None:
+    if parts.catalogue is not None:
         pages["Runbooks"] = "/runbooks"
+    if parts.accuracy is not None:
+        pages["Accuracy"] = "/accuracy"
     if parts.health is not None:
         pages["Health"] = "/health"
     return pages
@@ -74,13 +78,20 @@ def _machines(parts: Parts, pool: Pool, stream: Stream) -> list[BaseRoute]:
     ]
 
 
-def _people(pages: Pages, assets: Assets) -> list[BaseRoute]:
+def _people(screen: Screen, assets: Assets) -> list[BaseRoute]:
+    pages, knowledge = Pages(screen), Knowledge(screen)
     return [
         Route("/", pages.root),
         Route("/incidents", pages.incidents),
         Route("/incidents/{id}", pages.incident),
         Route("/incidents/{id}/raw/{n:int}", pages.raw),
-        Route("/runbooks", pages.runbooks),
-        Route("/health", pages.health),
+        Route("/incidents/{id}/export.md", pages.markdown),
+        Route("/incidents/{id}/postmortem", pages.postmortem),
+        Route("/incidents/{id}/postmortem.md", pages.postmortem_file),
+        Route("/runbooks", knowledge.runbooks),
+        Route("/runbooks/{id}.yaml", knowledge.source),
+        Route("/runbooks/{id}", knowledge.runbook),
+        Route("/accuracy", knowledge.accuracy),
+        Route("/health", knowledge.health),
         Route("/static/{name}", assets.get),
     ]

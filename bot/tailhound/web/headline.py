@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tailhound.model import Diagnosis, Incident, Outlook, State, Verdict, telling
 from tailhound.model.names import backend_name, capital, cause_name
@@ -11,6 +12,8 @@ from tailhound.model.wording import duration
 OPEN_STATES = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
 """The states of an incident that is not over."""
 
+_SHORT = 200
+"""Characters: names and labels, which stand on many rows of a list, are cleaned once."""
 _LOOKED_AT = 16 * 1024
 """Characters; redacting a megabyte for each of a page's values would take seconds."""
 
@@ -29,12 +32,19 @@ def seen(text: str, limit: int = 300) -> str:
 
     Of a very long text only the beginning is looked at; the mark counts all that is left out.
     """
+    return _seen_short(text, limit) if len(text) <= _SHORT else _seen(text, limit)
+
+
+def _seen(text: str, limit: int) -> str:
     clean = plain(redacted(text[:_LOOKED_AT]), _LOOKED_AT * 2)
     length = len(clean) + max(0, len(text) - _LOOKED_AT)
     if length <= limit:
         return clean
     mark = f"… +{length - limit:,} characters"
     return clean[: max(0, limit - len(mark))] + mark if limit > len(mark) else clean[:limit] + "…"
+
+
+_seen_short = lru_cache(maxsize=4096)(_seen)
 
 
 def where(incident: Incident) -> str:

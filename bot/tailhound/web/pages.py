@@ -1,31 +1,38 @@
-"""The pages that people read. Read-only: nothing here changes anything."""
+"""The pages of incidents: the list, one incident, its raw outputs, its exports."""
 
 from collections.abc import Sequence
-from http import HTTPStatus
-from typing import Any
+from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from tailhound.model import Incident
 from tailhound.model.redaction import redacted
-from tailhound.web.api import ID
-from tailhound.web.guard import HEADERS
-from tailhound.web.headline import OPEN_STATES, seen
-from tailhound.web.parts import Parts, RawOutput
-from tailhound.web.pool import Pool
-from tailhound.web.query import ListQuery, WrongQuery
-from tailhound.web.render import Renderer
+from tailhound.store.finding import Wanted
+from tailhound.web.headline import OPEN_STATES
+from tailhound.web.parts import RawOutput
+from tailhound.web.query import SPANS, ListQuery, WrongQuery
+from tailhound.web.screen import Screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed:
+    """What a list shows: a page of incidents, and whether there are more, or any at all."""
+
+    incidents: Sequence[Incident]
+    more: bool
+    ever: bool
+    open: str
+    revision: int
 
 
 class Pages:
-    """Routes that answer with HTML."""
+    """Routes that answer with HTML or Markdown about incidents."""
 
-    def __init__(self, parts: Parts, pool: Pool, renderer: Renderer) -> None:
-        self._parts = parts
-        self._pool = pool
-        self._renderer = renderer
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._parts = screen.parts
 
     async def root(self, _request: Request) -> Response:
         """GET /: the list."""
@@ -36,112 +43,98 @@ class Pages:
         try:
             query = ListQuery.of(request.query_params, state="open")
         except WrongQuery as error:
-            return self._page("error", 400, title="Not understood", detail=str(error))
-        revision = await self._pool.run(self._parts.reader.revision)
-        found = await self._pool.run(
-            self._parts.reader.list,
-            limit=query.limit + 1,
-            states=query.states,
-            text=query.text,
-            before=query.before,
-            after=query.after,
-        )
-        any_at_all = found or await self._pool.run(self._parts.reader.list, limit=1)
-        page = found[: query.limit]
-        return self._page(
+            return self._screen.told(400, "Not understood", str(error))
+        listed = await self._screen.read(self._list, query)
+        return await self._screen.page(
             "incidents",
-            incidents=page,
+            incidents=listed.incidents,
             query=query,
-            older=query.page_after(page[-1]) if len(found) > query.limit else "",
-            open=await self._open(),
-            ever=bool(any_at_all),
+            older=query.page_after(listed.incidents[-1]) if listed.more else "",
+            open=listed.open,
+            ever=listed.ever,
+            causes=self._causes(query.cause),
+            spans=tuple(SPANS),
+            revision=listed.revision,
+        )
+
+    def _list(self, query: ListQuery) -> _Listed:
+        reader = self._parts.reader
+        revision = reader.revision()  # before the rows: what changes meanwhile is asked for again
+        found = reader.search(query.wanted(self._parts.clock()))
+        return _Listed(
+            incidents=found[: query.limit],
+            more=len(found) > query.limit,
+            ever=bool(found or reader.search(Wanted(limit=1))),
+            open=self._open(),
             revision=revision,
         )
 
-    async def _open(self) -> str:
+    def _open(self) -> str:
         """`2 open`; "" when nobody counts."""
         if self._parts.counts is None:
             return ""
-        counts = await self._pool.run(self._parts.counts)
-        return f"{sum(counts.incidents.get(state, 0) for state in OPEN_STATES)} open"
+        counted = self._parts.counts().incidents
+        return f"{sum(counted.get(state, 0) for state in OPEN_STATES)} open"
+
+    def _causes(self, chosen: str) -> tuple[str, ...]:
+        """The causes to choose from: those of the runbooks, and the one that is chosen."""
+        catalogue = self._parts.catalogue
+        known = [runbook.id for runbook in catalogue.runbooks] if catalogue else []
+        return tuple(sorted({*known, *([chosen] if chosen else ())}))
 
     async def incident(self, request: Request) -> Response:
         """GET /incidents/{id}."""
-        revision = await self._pool.run(self._parts.reader.revision)
-        incident = await self._found(request)
-        raw = await self._pool.run(self._parts.reader.raw, incident.id)
-        return self._page(
+        reader = self._parts.reader
+        revision = await self._screen.read(reader.revision)
+        incident = await self._screen.found(request)
+        raw = await self._screen.read(reader.raw, incident.id)
+        alike = await self._screen.read(reader.alike, incident)
+        return await self._screen.page(
             "incident",
             incident=incident,
             outputs=_by_question(raw),
+            alike=alike,
+            known=self._causes(""),
             slack=self._parts.slack_link(incident),
             revision=revision,
         )
 
     async def raw(self, request: Request) -> Response:
         """GET /incidents/{id}/raw/{n}: one raw output as plain text, `n` from 1."""
-        incident = await self._found(request)
-        outputs = await self._pool.run(self._parts.reader.raw, incident.id)
+        incident = await self._screen.found(request)
+        outputs = await self._screen.read(self._parts.reader.raw, incident.id)
         n = request.path_params["n"]
         if not 1 <= n <= len(outputs):
             raise HTTPException(404)
         output = outputs[n - 1]
         cut = "\n[more came than is kept]\n" if output.truncated else ""
         text = f"# {redacted(output.question)}\n\n{redacted(output.text)}{cut}"
-        return Response(
-            text.encode("utf-8", "replace"), headers={"content-type": "text/plain; charset=utf-8"}
-        )
+        return self._screen.plain(text)
 
-    async def runbooks(self, _request: Request) -> Response:
-        """GET /runbooks: the catalogue."""
-        if self._parts.runbooks is None:
-            raise HTTPException(404)
-        lines = await self._pool.run(self._parts.runbooks)
-        return self._page("runbooks", runbooks=lines)
+    async def markdown(self, request: Request) -> Response:
+        """GET /incidents/{id}/export.md: everything that the page says, to keep or to pass on."""
+        incident = await self._screen.found(request)
+        name = f"{incident.id}.md"
+        return self._screen.text("export", name, incident=incident, page=self._address(incident))
 
-    async def health(self, _request: Request) -> Response:
-        """GET /health: a line a backend."""
-        if self._parts.health is None:
-            raise HTTPException(404)
-        lines = await self._pool.run(self._parts.health)
-        return self._page("health", lines=lines)
+    async def postmortem(self, request: Request) -> Response:
+        """GET /incidents/{id}/postmortem: the draft, to read and to copy."""
+        incident = await self._screen.found(request)
+        alike = await self._screen.read(self._parts.reader.alike, incident)
+        return await self._screen.page("postmortem", incident=incident, alike=alike)
 
-    async def _found(self, request: Request) -> Incident:
-        id = request.path_params["id"]
-        if not ID.fullmatch(id):
-            raise HTTPException(404)
-        incident = await self._pool.run(self._parts.reader.get, id)
-        if incident is None:
-            raise HTTPException(404)
-        return incident
+    async def postmortem_file(self, request: Request) -> Response:
+        """GET /incidents/{id}/postmortem.md: the same as Markdown."""
+        incident = await self._screen.found(request)
+        alike = await self._screen.read(self._parts.reader.alike, incident)
+        name = f"{incident.id}-postmortem.md"
+        page = self._address(incident)
+        return self._screen.text("postmortem", name, incident=incident, alike=alike, page=page)
 
-    async def refused(self, request: Request, error: Exception) -> Response:
-        """What an unknown address or method gets."""
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        headers = error.headers if isinstance(error, HTTPException) else HEADERS
-        phrase = HTTPStatus(status).phrase
-        if _wants_json(request):
-            return JSONResponse({"error": phrase.lower()}, status, headers=headers)
-        if status == 404:
-            wanted = seen(request.path_params.get("id", ""), 40)
-            return self._page("missing", 404, wanted=wanted)
-        page = self._page("error", status, title=phrase, detail="")
-        page.headers.update(headers or {})
-        return page
-
-    async def store_down(self, request: Request, error: Exception) -> Response:
-        """What people get while the database gives no answer."""
-        if _wants_json(request):
-            return JSONResponse({"error": str(error)}, 503)
-        return self._page("error", 503, title="The database does not answer", detail=str(error))
-
-    def _page(self, template: str, status: int = 200, **values: Any) -> Response:
-        html = self._renderer.render(template, now=self._parts.clock(), **values)
-        return HTMLResponse(html, status)
-
-
-def _wants_json(request: Request) -> bool:
-    return request.url.path.startswith(("/api/", "/webhook/"))
+    def _address(self, incident: Incident) -> str:
+        """The page of an incident, with the public address where one is configured."""
+        base = self._parts.settings.listen.public_url.rstrip("/")
+        return f"{base}/incidents/{incident.id}"
 
 
 def _by_question(raw: Sequence[RawOutput]) -> dict[str, tuple[int, RawOutput]]:

@@ -6,7 +6,11 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tailhound.model import Incident, State
+from tailhound.rules.runbook import Runbook
+from tailhound.rules.selftest import Result
 from tailhound.settings import Settings
+from tailhound.store.accuracy import Accuracy
+from tailhound.store.finding import Wanted
 from tailhound.web.metrics import Metrics
 
 
@@ -53,18 +57,12 @@ class RawOutput(Protocol):
 class Reader(Protocol):
     """Incidents for reading, newest first. Each call blocks, and raises StoreUnavailable."""
 
-    def list(
-        self,
-        *,
-        limit: int = 50,
-        states: Sequence[State] = (),
-        text: str = "",
-        before: datetime | None = None,
-        after: str = "",
-    ) -> tuple[Incident, ...]:
-        """The incidents that match, received before a moment, or at it and behind the id `after`;
-        no states = all.
-        """
+    def search(self, wanted: Wanted) -> Sequence[Incident]:
+        """The incidents that match, without their evidence."""
+        ...
+
+    def alike(self, given: Incident, *, limit: int = 5) -> Sequence[Incident]:
+        """Earlier incidents of the same workload or of the same cause, newest first."""
         ...
 
     def get(self, id: str) -> Incident | None:
@@ -90,32 +88,59 @@ class Counts:
     outbox_oldest_seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunbookLine:
-    """One row of the runbook catalogue. `trouble` says why a newer file is not active."""
+class Catalogue(Protocol):
+    """The runbooks that are active, and how their files stand. Each call blocks."""
 
-    id: str
-    title: str
-    owner: str = ""
-    status: str = "active"
-    tests: str = ""
-    trouble: str = ""
+    @property
+    def runbooks(self) -> Sequence[Runbook]:
+        """Those that are active, by id."""
+
+    def tests(self, runbook: str) -> Sequence[Result]:
+        """What came of the tests that an active runbook carries."""
+        ...
+
+    def troubles(self) -> Sequence[str]:
+        """What differs between the files as they are now and what is active, a sentence each."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthLine:
-    """One backend. `state` is one word ("answers", "times out"); `effect` is what is lost by it."""
+    """One thing that works or does not. `state` is a few words ("answers", "times out").
+
+    `works` None = nobody knows. `effect` is what is lost by it. `since` is when the state began.
+    `section` is the heading that it stands under.
+    """
 
     name: str
     state: str
-    works: bool
+    works: bool | None
     detail: str = ""
     effect: str = ""
     fix: str = ""
+    since: datetime | None = None
+    section: str = "Backends"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """All changes are stopped. `at` None and `by` "" = nobody knows since when, or by whom."""
+
+    by: str = ""
+    at: datetime | None = None
+    why: str = ""
 
 
 async def _nobody_to_tell(_size: int) -> None:
     """Nobody is told about a body that was too large; the counter still counts it."""
+
+
+async def _nobody_to_ask() -> None:
+    """No backend is asked for the health page; it tells what is known."""
+
+
+def _not_stopped() -> Stop | None:
+    return None
 
 
 def _no_link(_incident: Incident) -> str:
@@ -130,7 +155,8 @@ class Parts:
     lists why the process should get no traffic (the database is asked anyway); empty = ready.
     `oversized` is awaited with the number of bytes when a body was refused for its size, at most
     once in ten minutes. `slack_link` is the address of the incident's message, "" without one.
-    `clock` is aware, UTC. Without `counts` nothing is said of how many there are.
+    `clock` is aware, UTC. Without `counts` nothing is said of how many there are. `look` is awaited
+    before `health` is told. `stopped` is set while somebody has stopped all changes.
     """
 
     settings: Settings
@@ -142,6 +168,9 @@ class Parts:
     counts: Callable[[], Counts] | None = None
     not_ready: Callable[[], Sequence[str]] = tuple
     oversized: Callable[[int], Awaitable[None]] = _nobody_to_tell
-    runbooks: Callable[[], Sequence[RunbookLine]] | None = None
+    catalogue: Catalogue | None = None
+    accuracy: Callable[[datetime], Accuracy] | None = None
+    look: Callable[[], Awaitable[None]] = _nobody_to_ask
     health: Callable[[], Sequence[HealthLine]] | None = None
+    stopped: Callable[[], Stop | None] = _not_stopped
     slack_link: Callable[[Incident], str] = _no_link

@@ -1,4 +1,4 @@
-"""Templates to HTML. Everything that is put in is escaped; no template comes from outside."""
+"""Templates to HTML and Markdown. What is put in is escaped; no template comes from outside."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -13,7 +13,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tailhound.model import claims, names, telling, wording
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
-from tailhound.web import headline, words
+from tailhound.web import headline, markdown, people, rows, runbook, story, words
 from tailhound.web.assets import Assets
 
 
@@ -21,7 +21,9 @@ class Renderer:
     """The templates of `templates/web`, with the words that they use."""
 
     def __init__(self, settings: Settings, assets: Assets, pages: dict[str, str]) -> None:
-        self._templates = _environment(shipped("templates") / "web")
+        folder = shipped("templates") / "web"
+        self._templates = _environment(folder)
+        self._markdown = _markdown_environment(folder)
         self._always = {"asset": assets.url, "settings": settings, "pages": pages}
 
     def render(self, template: str, *, now: datetime, **values: Any) -> str:
@@ -29,17 +31,37 @@ class Renderer:
         found = self._templates.get_template(f"{template}.html.j2")
         return found.render(now=now, **self._always, **values)
 
+    def markdown(self, template: str, *, now: datetime, **values: Any) -> str:
+        """A Markdown file; what is put in can be neither markup nor HTML."""
+        found = self._markdown.get_template(f"{template}.md.j2")
+        return found.render(now=now, **self._always, **values)
+
 
 @cache
 def _environment(folder: Path) -> ImmutableSandboxedEnvironment:
+    return _with_words(ImmutableSandboxedEnvironment(autoescape=True, **_given(folder)))
+
+
+@cache
+def _markdown_environment(folder: Path) -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
+        autoescape=False, finalize=markdown.escaped, keep_trailing_newline=True, **_given(folder)
     )
+    environment.filters.update(code=markdown.code, fence=markdown.fence)
+    return _with_words(environment)
+
+
+def _given(folder: Path) -> dict[str, Any]:
+    return {
+        "loader": FileSystemLoader(folder),
+        "undefined": StrictUndefined,
+        "trim_blocks": True,
+        "lstrip_blocks": True,
+        "auto_reload": False,
+    }
+
+
+def _with_words(environment: ImmutableSandboxedEnvironment) -> ImmutableSandboxedEnvironment:
     environment.filters.update(
         seen=headline.seen,
         small=names.small,
@@ -50,7 +72,7 @@ def _environment(folder: Path) -> ImmutableSandboxedEnvironment:
         day_clock=wording.day_clock,
         plural=names.plural,
         ago=words.ago,
-        iso=_iso,
+        iso=words.iso,
         capital=names.capital,
         size=_size,
     )
@@ -89,12 +111,25 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     claims.mark,
     claims.says,
     claims.values,
+    claims.told,
+    words.risk,
+    words.tally,
+    story.span_of,
+    story.symptom_of,
+    story.story,
+    story.blind_spots,
+    rows.rows,
+    people.sayings,
+    people.verdict_on,
+    people.what_it_was,
+    people.silenced,
+    people.of_all,
+    people.rate,
+    runbook.conditions,
+    runbook.passed,
+    runbook.value,
 )
 """What templates call as `words.NAME`; nothing else of ours is in their reach."""
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _size(amount: int) -> str:

@@ -23,6 +23,7 @@ from tailhound.model import (
 )
 from tailhound.model.names import capital, small
 from tailhound.model.wording import NOT_MEASURED, duration, with_usual
+from tailhound.rules.runbook import Mitigation
 from tailhound.web.headline import seen
 
 _FIRST_LABELS = ("alertname", "severity", "cluster", "namespace", "deployment", "statefulset",
@@ -63,7 +64,7 @@ def offers(diagnosis: Diagnosis) -> tuple[Offer, ...]:
     return telling.offers((*telling.headline_causes(diagnosis), *telling.chain(diagnosis)))
 
 
-def price(offer: Offer) -> str:
+def price(offer: Offer | Mitigation) -> str:
     """`Medium risk, cost: none, first token better`."""
     parts = [f"{offer.risk} risk" if offer.risk else ""]
     parts += [f"cost {small(offer.cost)}" if offer.cost else ""]
@@ -71,6 +72,19 @@ def price(offer: Offer) -> str:
     parts += [f"time to first token {small(offer.ttft)}" if offer.ttft else ""]
     text = ", ".join(part for part in parts if part)
     return capital(text)
+
+
+def risk(offer: Offer) -> str:
+    """`Medium risk, cost none`: the two that decide at night."""
+    parts = [f"{offer.risk} risk" if offer.risk else ""]
+    parts += [f"cost {small(offer.cost)}" if offer.cost else ""]
+    return capital(", ".join(part for part in parts if part))
+
+
+def tally(diagnosis: Diagnosis) -> str:
+    """`2 confirmed, 11 ruled out, 1 unknown`."""
+    counted = [(len(telling.of(diagnosis, verdict)), word) for verdict, word in telling.GROUPS]
+    return ", ".join(f"{amount} {word}" for amount, word in counted if amount)
 
 
 def bars(stages: Iterable[Stage]) -> tuple[Bar, ...]:
@@ -140,6 +154,11 @@ def which(alert: Alert) -> str:
         if alert.labels.get(label):
             return f"{label} {seen(alert.labels[label], 80)}"
     return ""
+
+
+def iso(at: datetime) -> str:
+    """`2026-11-30T02:51:00Z`, for machines."""
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def ago(at: datetime, now: datetime) -> str:

@@ -16,7 +16,7 @@ from tests.samples.hostile import HOSTILE, hostile
 from tests.samples.incidents import BLIND, CONFIRMED, LISTED
 from tests.samples.story import INGRESS_SERIES, NOW, QUERY
 from tests.unit.web.asgi import Response, request
-from tests.unit.web.shelf import Output, Shelf, parts
+from tests.unit.web.shelf import Books, Output, Shelf, parts
 
 NBSP = "\u00a0"
 
@@ -131,7 +131,7 @@ def test_back_again_and_one_click_mode_are_said() -> None:
     again = replace(LISTED[0], episode=2)
     assert "Back again" in page("/incidents/7F3K", again).text
     given = parts(settings=Settings(mode="one-click"))
-    assert "changes: one-click" in Page(get("/incidents", given).text).text
+    assert "changes: on" in Page(get("/incidents", given).text).text
 
 
 def test_a_cause_whose_evidence_was_told_before_points_there() -> None:
@@ -248,7 +248,8 @@ def test_a_page_with_all_causes_stays_under_70_kb() -> None:
 
 def test_the_empty_list_says_how_to_send_an_alert() -> None:
     text = Page(get("/incidents", parts(Shelf(()))).text).text
-    assert "No incidents yet. Point a webhook_configs url of Alertmanager at" in text
+    assert "No incidents yet. Send one: tailhound diagnose --alert sample.json" in text
+    assert "a webhook_configs url of" in text
     assert "/webhook/alertmanager" in text
 
 
@@ -264,7 +265,7 @@ def test_the_other_empty_states_say_what_is_empty() -> None:
     assert "Nothing matches." in page("/incidents?text=zebra").text
     assert "Nothing is open." in page("/incidents", replace(CONFIRMED, state=State.RESOLVED)).text
     assert "No older incidents." in page("/incidents?before=2020-01-01T00:00:00%2B00:00").text
-    given = parts(runbooks=tuple, health=tuple)
+    given = parts(catalogue=Books(runbooks=()), health=tuple)
     assert "No runbooks are loaded." in Page(get("/runbooks", given).text).text
     assert "No backend is configured." in Page(get("/health", given).text).text
 
@@ -322,16 +323,17 @@ def test_a_database_that_is_gone_is_said_in_words() -> None:
 
 
 def test_pages_that_nobody_feeds_do_not_exist() -> None:
-    given = parts(runbooks=None, health=None)
-    assert get("/runbooks", given).status == 404
-    assert get("/health", given).status == 404
+    given = parts(catalogue=None, accuracy=None, health=None)
+    for path in ("/runbooks", "/runbooks/cpu-throttling", "/runbooks/cpu-throttling.yaml",
+                 "/accuracy", "/health"):  # fmt: skip
+        assert get(path, given).status == 404
     assert "Runbooks" not in Page(get("/incidents", given).text).text
 
 
 def test_the_catalogue_and_the_health_page_name_what_is_wrong() -> None:
-    assert "Not active: cpu_throttling.yaml:25:52" in page("/runbooks").text
+    assert "Not active: cpu-throttling.yaml:25:52" in page("/runbooks").text
     assert "SSH to gpu-node-7 times out" in page("/health").text
-    assert "1 of 2 backends answer" in page("/health").text
+    assert "1 of 2 do not work" in page("/health").text
 
 
 def test_style_and_script_are_served_under_their_hash_for_ever() -> None:

@@ -1,0 +1,86 @@
+"""What the web application is given: the seams of `web.parts`, filled from the rest."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from tailhound.app.arrivals import Arrivals
+from tailhound.app.backends import Needs, backend_lines
+from tailhound.app.board import Board
+from tailhound.app.catalogue import Catalogue
+from tailhound.app.counting import OVERSIZED
+from tailhound.app.health import message_lines, own_lines, replica_lines
+from tailhound.diagnosis.report import as_json
+from tailhound.durable.service import Durable
+from tailhound.durable.switch import stopped
+from tailhound.rules.loading import Compiled
+from tailhound.settings import Settings
+from tailhound.store.accuracy import accuracy
+from tailhound.store.counts import count
+from tailhound.store.database import Database
+from tailhound.store.incidents import IncidentReader
+from tailhound.web.metrics import Metrics
+from tailhound.web.parts import Counts, HealthLine, Parts, Stop
+
+
+class Site:
+    """The pages' side of one process. `board` and `arrivals` are fed by who asks and who reads."""
+
+    def __init__(
+        self, settings: Settings, active: Compiled, metrics: Metrics, clock: Callable[[], datetime]
+    ) -> None:
+        self.board = Board(clock)
+        self.arrivals = Arrivals(clock)
+        self._settings = settings
+        self._metrics = metrics
+        self._clock = clock
+        self._catalogue = Catalogue(settings, active, clock())
+        self._needs = Needs.of(active.runbooks)
+
+    def parts(self, durable: Durable, database: Database, reader: IncidentReader) -> Parts:
+        """What the application works with."""
+
+        async def oversized(size: int) -> None:
+            """One visible message: a refused body becomes an incident of its own."""
+            await durable.accept(OVERSIZED + f"{size} bytes".encode())
+
+        return Parts(
+            settings=self._settings,
+            accept=durable.accept,
+            reader=reader,
+            as_json=as_json,
+            clock=self._clock,
+            metrics=self._metrics,
+            counts=lambda: self._counts(database),
+            oversized=oversized,
+            catalogue=self._catalogue,
+            accuracy=lambda since: accuracy(database, since),
+            look=self.board.look,
+            health=lambda: self._health(durable, database),
+            stopped=lambda: _stopped(database),
+        )
+
+    def _counts(self, database: Database) -> Counts:
+        counted = count(database, self._clock())
+        return Counts(
+            incidents=counted.incidents,
+            outbox_waiting=counted.waiting,
+            outbox_refused=counted.refused,
+            outbox_oldest_seconds=counted.oldest_seconds,
+        )
+
+    def _health(self, durable: Durable, database: Database) -> Sequence[HealthLine]:
+        now = self._clock()
+        peers = durable.replicas.peers() if durable.replicas else ()
+        return (
+            *backend_lines(self.board.standings(), self._settings, self._needs, now),
+            *self.arrivals.lines(),
+            *message_lines(durable.outbox.standings()),
+            *own_lines(self._counts(database), self._settings.mode, _stopped(database), now),
+            *replica_lines(database.name, peers),
+        )
+
+
+def _stopped(database: Database) -> Stop | None:
+    with database.reading() as connection:
+        found = stopped(connection)
+    return None if found is None else Stop(by=found.by, at=found.at, why=found.why)

@@ -1,0 +1,59 @@
+"""An incident told from end to end, for its exports: how long, how bad, what happened and when."""
+
+from datetime import datetime
+
+from tailhound.model import Happened, Incident, telling
+from tailhound.model.names import capital
+from tailhound.model.wording import day_clock, duration, with_usual
+from tailhound.web.headline import name, seen
+
+
+def span_of(incident: Incident, now: datetime) -> str:
+    """`From 03:00 UTC to 03:38 UTC (38 min)`, `Since 03:00 UTC, still open`."""
+    since, until = incident.since, incident.resolved_at
+    if until is None:
+        return f"Since {day_clock(since, now)}, still open"
+    lasted = duration(max(0.0, (until - since).total_seconds()))
+    return f"From {day_clock(since, now)} to {day_clock(until, now)} ({lasted})"
+
+
+def symptom_of(incident: Incident) -> str:
+    """`inter-token p50 80 ms, usually 8 ms (x10), 3 of 3 pods`; that none was measured."""
+    diagnosis = incident.diagnosis
+    symptom = diagnosis.symptom if diagnosis else None
+    if diagnosis is None or symptom is None:
+        return "no symptom was measured"
+    value = with_usual(symptom.value, symptom.usual, symptom.unit, at_least=symptom.at_least)
+    parts = (f"{seen(symptom.name, 60)} {value}", seen(diagnosis.scope, 60),
+             telling.shape(diagnosis))  # fmt: skip
+    return ", ".join(part for part in parts if part)
+
+
+def story(incident: Incident) -> tuple[Happened, ...]:
+    """The timeline with what began and what changed, oldest first."""
+    diagnosis = incident.diagnosis
+    told = list(incident.timeline)
+    told.append(Happened(at=incident.since, what=f"Alert {incident.name} begins"))
+    if diagnosis is not None:
+        for cause in telling.chain(diagnosis):
+            if cause.onset is not None:
+                told.append(Happened(at=cause.onset, what=f"{name(cause.runbook)} begins"))
+        if diagnosis.symptom is not None and diagnosis.symptom.onset is not None:
+            what = f"{capital(diagnosis.symptom.name)} leaves its usual band"
+            told.append(Happened(at=diagnosis.symptom.onset, what=what))
+        told += [Happened(at=change.at, what=change.what) for change in diagnosis.changed]
+    return tuple(sorted(told, key=lambda happened: happened.at))
+
+
+def blind_spots(incident: Incident) -> tuple[str, ...]:
+    """What was not decided and why: a line for each reason."""
+    if incident.diagnosis is None:
+        return ()
+    gaps = telling.gaps(incident.diagnosis)
+    found = [
+        f"{', '.join(names)}: {gap.reason}{f'. Fix: {gap.fix}' if gap.fix else ''}"
+        for missing in (gaps.causes, gaps.evidence)
+        for gap, names in missing.items()
+    ]
+    undecided = [f"{name(cause.runbook)}: {telling.because(cause)}" for cause in gaps.undecided]
+    return tuple(capital(line) for line in (*found, *undecided))
