@@ -20,6 +20,11 @@ _LINE = 38
 
 def png(chart: Chart) -> bytes:
     """The chart as a PNG. Nothing in its texts is read as markup; nothing global is changed."""
+    return drawing(chart).png()
+
+
+def drawing(chart: Chart) -> Image:
+    """The image before it becomes bytes."""
     image = Image()
     lines = image.title(chart.title)
     for at, line in enumerate(lines):
@@ -31,7 +36,7 @@ def png(chart: Chart) -> bytes:
     for at, panel in enumerate(chart.panels):
         box = (right, top + at * height + HEAD, top + (at + 1) * height - _SPACE)
         Plot(image, chart, panel, box).draw(ticks=at == len(chart.panels) - 1)
-    return image.png()
+    return image
 
 
 def main() -> int:

@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.ft2font import FT2Font
+from matplotlib.lines import Line2D
 
 from tailhound.charts import colours
 
@@ -92,6 +93,15 @@ class Image:
         self.figure.text(
             x / WIDTH, 1 - y / HEIGHT, text, fontsize=points(size), parse_math=False, **style
         )
+
+    def box(self, text: Any) -> Any:
+        """The box of a text of the figure in pixels, from the lower left corner."""
+        return text.get_window_extent(self._canvas.get_renderer())
+
+    def stroke(self, xs: tuple[float, float], y: float, **given: Any) -> None:
+        """A horizontal line between two places."""
+        places = [x / WIDTH for x in xs]
+        self.figure.add_artist(Line2D(places, [1 - y / HEIGHT] * 2, **given))
 
     def png(self) -> bytes:
         """The image so far."""

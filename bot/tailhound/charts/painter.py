@@ -8,7 +8,11 @@ import asyncio
 import base64
 import binascii
 import json
+import os
+import shutil
 import sys
+import tempfile
+import weakref
 from collections.abc import Sequence
 
 from tailhound.charts.chart import Chart, charts_to_json
@@ -27,6 +31,7 @@ class Painter:
         self._seconds = seconds
         self._program = tuple(program)
         self._turn = asyncio.Semaphore(1)
+        self._home = ""
 
     async def images(self, charts: Sequence[Chart]) -> tuple[bytes, ...] | Missing:
         """The PNG of each chart, in their order; or why there is none."""
@@ -47,6 +52,7 @@ class Painter:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            env=self._environment(),
             start_new_session=True,
         )
         try:
@@ -56,6 +62,18 @@ class Painter:
                 process.kill()
                 await process.wait()
         return process.returncode or 0, out, err
+
+    def _environment(self) -> dict[str, str]:
+        """What the program needs, and no secret of the server.
+
+        matplotlib reads its settings from a home and keeps its list of fonts there: an empty one of
+        its own makes images the same everywhere, also where no home can be written.
+        """
+        if not self._home:
+            self._home = tempfile.mkdtemp(prefix="tailhound-charts-")
+            weakref.finalize(self, shutil.rmtree, self._home, ignore_errors=True)
+        kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+        return {**kept, "HOME": self._home, "MPLCONFIGDIR": self._home, "PYTHONUTF8": "1"}
 
 
 def _read(code: int, out: bytes, err: bytes, count: int) -> tuple[bytes, ...] | Missing:

@@ -8,11 +8,14 @@ from tailhound.charts.chart import Chart, Panel, Role
 from tailhound.charts.image import EDGE, TEXT, WIDTH, Image, drawable
 from tailhound.charts.labels import limit_label, limits_left, onset_label, spread
 
-LEFT, NAMES = 112, 250
+LEFT, NAMES = 112, 290
 """Pixels at the left for the values, and at the right for the names of several lines."""
 
 HEAD = 42
 """Pixels above a panel for what it measures."""
+
+_PIECE = 44
+"""Pixels of the piece of a line beside its name."""
 
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (1, 1.5)), (0, (8, 2, 1, 2)), (0, (3, 4)))
 """Lines of one panel differ in this, not in colour."""
@@ -64,14 +67,15 @@ class Plot:
             self._times()
 
     def _times(self) -> None:
-        y = self._edges[1] + 10
-        at_right = self._image.width("UTC") + 16
+        y, zone = self._edges[1] + 10, self._image.width("UTC")
+        end = min(WIDTH - 12, self._right + 12 + zone)
         for at, text in time_ticks(self._chart.start, self._chart.end):
-            x = max(self._x(at), EDGE + self._image.width(text) / 2)
-            if x + self._image.width(text) / 2 < WIDTH - 12 - at_right:
+            half = self._image.width(text) / 2
+            x = max(self._x(at), 12 + half)
+            if x + half < end - zone - 14:
                 self._image.text(x, y, text, ha="center", color=colours.SECONDARY)
             self._axes.axvline(at, color=colours.SECONDARY, alpha=0.12, linewidth=1)
-        self._image.text(WIDTH - 12, y, "UTC", ha="right", color=colours.SECONDARY)
+        self._image.text(end, y, "UTC", ha="right", color=colours.SECONDARY)
 
     def _x(self, at: float) -> float:
         chart = self._chart
@@ -134,24 +138,23 @@ class Plot:
                 )
 
     def _limits(self) -> None:
-        texts: list[tuple[float, str]] = []
-        for limit in self._panel.limits:
+        panel, (top, bottom) = self._panel, self._edges
+        for limit in panel.limits:
             if self._scale.holds(limit.value):
                 style = "dashdot" if limit.objective else "dashed"
                 self._axes.axhline(limit.value, color=colours.LIMIT, linestyle=style, linewidth=2)
-            texts.append((self._y(limit.value) - 32, limit_label(limit, self._scale)))
-        if self._panel.open:
-            texts.append((self._y(self._panel.open.low) - 32, self._panel.open.label))
-        top, bottom = self._edges
-        places = spread([y for y, _ in texts], TEXT + 6.0, (top + 2, bottom - 32))
-        for y, (_, text) in zip(places, texts, strict=True):
-            if limits_left(self._chart, self._panel):
-                x = LEFT + self._image.width("usual") + 40
-                self._inner(x, y, text, "left", colours.LIMIT)
-            else:
-                self._inner(self._right - 8, y, text, "right", colours.LIMIT)
-        if self._panel.usual:
-            y = max(self._y(self._panel.usual[1]) - 32, top + 2)
+        left = limits_left(self._chart, panel)
+        x = LEFT + self._image.width("usual") + 40 if left else self._right - 8
+        wanted = [self._y(limit.value) - 32 for limit in panel.limits]
+        places = spread(wanted, TEXT + 6.0, (top + 2, bottom - 32))
+        for y, limit in zip(places, panel.limits, strict=True):
+            text, side = limit_label(limit, self._scale), "left" if left else "right"
+            self._inner(x, y, text, side, colours.LIMIT)
+        if panel.open:
+            y = max(self._y(panel.open.low) - 34, top + 2)
+            self._inner(self._right - 8, y, panel.open.label, "right", colours.LIMIT)
+        if panel.usual:
+            y = max(self._y(panel.usual[1]) - 32, top + 2)
             self._inner(LEFT + 8, y, "usual", "left", colours.SECONDARY)
 
     def _onset(self) -> None:
@@ -165,18 +168,28 @@ class Plot:
         self._inner(x - 10 if late else x + 10, self._edges[0] + 2, text, side, colours.ONSET)
 
     def _names(self) -> None:
+        """The names of several lines at the right, each beside a piece of its line."""
         panel = self._panel
         if len(panel.lines) < 2 and panel.envelope is None:
             return
         ends = [(self._y(line.runs[-1][-1][1]), line.name) for line in panel.lines]
+        styles: list[dict[str, Any]] = [
+            {"color": self._colour, "linestyle": _DASHES[at % len(_DASHES)], "linewidth": 2.4}
+            for at in range(len(ends))
+        ]
         if panel.envelope:
             _, low, high = panel.envelope.runs[-1][-1]
             ends.append((self._y((low + high) / 2), panel.envelope.name))
+            styles.append({"color": colours.SECONDARY, "alpha": 2 * colours.BAND, "linewidth": 9})
         top, bottom = self._edges
         places = spread([y for y, _ in ends], TEXT + 6.0, (top + 6, bottom - 10))
-        for place, (_, name) in zip(places, ends, strict=True):
-            shown = self._image.fitting(drawable(name), NAMES - 24)
-            self._image.text(self._right + 12, place, shown, va="center")
+        for y, (_, name), style in zip(places, ends, styles, strict=True):
+            x = self._right + _PIECE + 20
+            self._image.stroke(
+                (self._right + 12, self._right + 12 + _PIECE), y, solid_capstyle="butt", **style
+            )
+            shown = self._image.fitting(drawable(name), WIDTH - 12 - x)
+            self._image.text(x, y, shown, va="center")
 
     def _inner(self, x: float, y: float, text: str, side: str, colour: str) -> None:
         """A text inside the axes, on the card's own colour so that lines don't cross it."""

@@ -14,12 +14,12 @@ from tailhound.charts.chart import Chart, Panel, Point, Role
 from tailhound.charts.labels import limit_label, limits_left, onset_label, spread
 from tailhound.model.wording import cut
 
-WIDTH, LEFT, RIGHT = 440.0, 48.0, 10.0
+WIDTH, LEFT, RIGHT = 400.0, 46.0, 10.0
 PANEL, HEAD, FOOT, SPACE = 120.0, 22.0, 34.0, 14.0
-SIZE = 13
+SIZE = 14
 """Pixels of text at the chart's own width; it grows with the column."""
 
-_NAMES = 96.0
+_NAMES = 118.0
 """Room at the right for the names of several lines."""
 
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 6")
@@ -51,7 +51,7 @@ STYLE = f"""\
             colours.LIGHT_LIMIT,
         ),
     )
-} display: block; width: 100%; height: auto; max-width: 44rem; }}
+} display: block; width: 100%; height: auto; max-width: 34rem; }}
 @media (prefers-color-scheme: dark) {{ .chart {{ {
     _rules(
         "--chart-",
@@ -74,7 +74,7 @@ stroke: var(--chart-card); stroke-width: 3px; paint-order: stroke; }}
 .chart .gap {{ fill: var(--chart-soft); fill-opacity: {colours.GAP}; }}
 .chart .mechanism {{ stroke: var(--chart-mechanism); fill: none; stroke-width: 2; }}
 .chart .symptom {{ stroke: var(--chart-symptom); fill: none; stroke-width: 3; }}
-.chart .open {{ fill: var(--chart-symptom); fill-opacity: {colours.BAND}; }}
+.chart .open {{ fill: var(--chart-soft); fill-opacity: {colours.BAND}; }}
 .chart .onset {{ stroke: var(--chart-onset); stroke-width: 2; }}
 .chart text.onset {{ fill: var(--chart-onset); stroke: var(--chart-card); stroke-width: 3px; }}
 .chart .limit {{ stroke: var(--chart-limit); stroke-width: 1.5; }}
@@ -127,7 +127,7 @@ class _Area:
 
 
 def _panel(group: Element, panel: Panel, area: _Area) -> None:
-    _label(group, (0.0, area.top - 8), cut(area.scale.heading, 62))
+    _label(group, (0.0, area.top - 8), cut(area.scale.heading, 54))
     for value, text in area.scale.ticks:
         _rule(group, (area.left, area.right), (area.y(value), area.y(value)), "axis")
         _label(group, (area.left - 6, area.y(value) + 4), text, anchor="end", kind="soft")
@@ -162,21 +162,20 @@ def _bands(group: Element, panel: Panel, area: _Area) -> None:
 
 
 def _marks(group: Element, panel: Panel, area: _Area) -> None:
-    """Limits, the usual band's name and the onset, with texts that don't stand on each other."""
-    texts: list[tuple[float, str]] = []
-    for limit in panel.limits:
+    """Limits, open band, usual band and onset by name; texts don't stand on each other."""
+    wanted = [area.y(limit.value) - 5 for limit in panel.limits]
+    places = spread(wanted, SIZE + 2.0, (area.top + SIZE, area.bottom - 3))
+    left = limits_left(area.chart, panel)
+    x, anchor = (area.left + 48, "start") if left else (area.right - 3, "end")
+    for place, limit in zip(places, panel.limits, strict=True):
         y = area.y(limit.value)
         if area.scale.holds(limit.value):
             dashes = "8 3 2 3" if limit.objective else "6 4"
             _rule(group, (area.left, area.right), (y, y), "limit", dashes)
-        texts.append((y - 5, limit_label(limit, area.scale)))
+        _label(group, (x, place), cut(limit_label(limit, area.scale), 40), anchor)
     if panel.open:
-        texts.append((area.y(panel.open.low) - 5, panel.open.label))
-    places = spread([y for y, _ in texts], SIZE + 2.0, (area.top + SIZE, area.bottom - 3))
-    left = limits_left(area.chart, panel)
-    x, anchor = (area.left + 48, "start") if left else (area.right - 3, "end")
-    for y, (_, text) in zip(places, texts, strict=True):
-        _label(group, (x, y), cut(text, 40), anchor)
+        y = max(area.y(panel.open.low) - 5, area.top + SIZE)
+        _label(group, (area.right - 3, y), cut(panel.open.label, 40), "end")
     if panel.usual:
         y = max(area.y(panel.usual[1]) - 4, area.top + SIZE)
         _label(group, (area.left + 4, y), "usual", kind="soft")
@@ -188,16 +187,23 @@ def _marks(group: Element, panel: Panel, area: _Area) -> None:
 
 
 def _names(group: Element, panel: Panel, area: _Area) -> None:
-    """The names of several lines, at their ends."""
+    """The names of several lines at the right, each beside a piece of its line."""
     if not _several(panel):
         return
     ends = [(area.y(line.runs[-1][-1][1]), line.name) for line in panel.lines]
+    kinds = [(panel.role.value, _DASHES[at % 5]) for at in range(len(ends))]
     if panel.envelope:
         _, low, high = panel.envelope.runs[-1][-1]
         ends.append((area.y((low + high) / 2), panel.envelope.name))
+        kinds.append(("envelope", ""))
     places = spread([y for y, _ in ends], SIZE + 2.0, (area.top + 6, area.bottom))
-    for y, (_, name) in zip(places, ends, strict=True):
-        _label(group, (area.right + 5, y + 4), cut(name, 13))
+    x = area.right + 4
+    for y, (_, name), (kind, dashes) in zip(places, ends, kinds, strict=True):
+        if kind == "envelope":
+            _box(group, (x, x + 16), (y - 4, y + 4), kind)
+        else:
+            _rule(group, (x, x + 16), (y, y), kind, dashes)
+        _label(group, (x + 20, y + 4), cut(name, 13))
 
 
 def _times(root: Element, chart: Chart, height: float, right: float) -> None:
