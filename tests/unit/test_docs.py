@@ -58,7 +58,8 @@ def blocks(page: str, language: str) -> list[str]:
 
 def settings_keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every key with its default, the way the documentation writes them."""
-    for name, field in model.model_fields.items():
+    for key, field in model.model_fields.items():
+        name = field.alias or key
         inner, place = _inner(field.annotation)
         if inner is None or inner is Secret:
             yield prefix + name, field.default
