@@ -18,7 +18,7 @@ from tailhound.cli import alerts
 from tailhound.diagnosis.plan import Facts, plan
 from tailhound.diagnosis.resolve import Resolved
 from tailhound.durable.investigating import Plain
-from tailhound.durable.investigation import Investigator
+from tailhound.durable.investigation import ALWAYS, Investigator
 from tailhound.flow import Turn
 from tailhound.model import Evidence, Incident
 from tailhound.rules.judge import judge
@@ -85,7 +85,7 @@ def collected(recording: Recording, whole: Compiled) -> Collected:
     (incident,), _ = alerts.incidents_of(group, settings, recording.as_of)
     resolved, evidence = asyncio.run(_asked(investigator, incident, recording))
     found = TypeAdapter(Resolved).validate_python(resolved["resolved"])
-    planned = plan(whole.runbooks, found, app.collectors().get("prometheus.request_latency"))
+    planned = plan(whole.runbooks, found, [app.collectors()[name] for name in ALWAYS])
     facts = {book.id: planned.facts_of(book, evidence) for book in whole.runbooks}
     return Collected(
         investigator=investigator,

@@ -81,7 +81,7 @@ def _of_replica_sets(sets: Sequence[KubeObject], pods: Sequence[KubeObject]) -> 
     """Revisions in their order. A ReplicaSet that is older than the revision before it was taken
     up again: then its pods tell when.
     """
-    ordered = sorted((one for one in sets if _revision(one)), key=_revision)
+    ordered = sorted(sets, key=lambda one: (_revision(one), created(one) or 0.0))
     rows: list[Rolled] = []
     for before, after in pairwise(ordered):
         at, was = created(after), created(before)

@@ -22,7 +22,7 @@ from tailhound.durable.answers import QUESTION_AT_MOST
 from tailhound.durable.investigation import SUBJECT, Investigator
 from tailhound.durable.offline import Terms, investigate
 from tailhound.flow import Request
-from tailhound.model import Evidence, Incident
+from tailhound.model import Diagnosis, Evidence, Incident
 from tailhound.model.redaction import plain, redacted
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings, load
@@ -49,6 +49,7 @@ class Ran:
     because: Mapping[str, str]
     asked: Mapping[str, frozenset[str]]
     result: Mapping[str, Any]
+    diagnosis: Diagnosis | None = None
 
 
 @contextmanager
@@ -130,6 +131,7 @@ def _told(incident: Incident, compiled: Compiled, heard: Collection[str]) -> Ran
             for book in compiled.runbooks
         },
         result=result,
+        diagnosis=incident.diagnosis,
     )
 
 

@@ -10,7 +10,7 @@ from tailhound.diagnosis.plan import Facts, Plan, inputs_of
 from tailhound.diagnosis.rank import Ranked, rank
 from tailhound.diagnosis.resolve import Resolved
 from tailhound.diagnosis.scope import scope_of
-from tailhound.diagnosis.symptom import shape_and_load, stages_of, symptom_of
+from tailhound.diagnosis.symptom import moved, shape_and_load, stages_of, symptom_of
 from tailhound.model import (
     Cause,
     Diagnosis,
@@ -65,13 +65,14 @@ class Case:
 
 def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> Diagnosis:
     """The verdict of every runbook on this evidence, ranked."""
-    symptom = symptom_of(evidence, case.site.slo, case.resolved.usual)
+    rows = moved(evidence)
+    symptom = symptom_of(rows, case.site.slo, case.resolved.usual)
     causes = [
         _cause(case, runbook, case.plan.facts_of(runbook, evidence), symptom, when.mode)
         for runbook in case.runbooks
     ]
     ranked = rank(causes, {book.id: book.explained_by for book in case.runbooks}, symptom)
-    shape, load = shape_and_load(evidence, symptom)
+    shape, load = shape_and_load(evidence, rows, symptom)
     outlook, blind = _outlook(ranked, evidence)
     return Diagnosis(
         outlook=outlook,
@@ -82,7 +83,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         evidence=tuple(evidence),
         stages=stages_of(evidence),
         symptom=symptom,
-        scope=scope_of(evidence, case.resolved),
+        scope=scope_of(rows, evidence, case.resolved),
         shape=shape,
         load=load,
         blind=blind,

@@ -29,6 +29,9 @@ REGULAR_RATIO = 0.25
 RESOLUTION_SECONDS = 120.0
 """The rate window of the series that onsets are read from; a scrape interval is shorter."""
 
+Pairs = Sequence[tuple[float, float]]
+"""(at, value) in the order of time."""
+
 
 def band(usual: Sequence[float]) -> tuple[float, float] | None:
     """The usual band (low, high) of some values; None without any."""
@@ -47,11 +50,14 @@ def onset_of(series: FactValue, usual_series: FactValue) -> datetime | None:
     end for three samples, or outside from the first sample on (it began earlier than we look). What
     comes back regularly (`teeth_of`) began with its first spike.
     """
-    teeth = teeth_of(series, usual_series)
+    samples, usual = _pairs(series), _pairs(usual_series)
+    return _moment(_began(samples, usual, _teeth(samples, usual)))
+
+
+def _began(samples: Pairs, usual: Pairs, teeth: Sequence[float]) -> float | None:
     if teeth:
-        return _first_of(teeth, series)
-    samples = _pairs(series)
-    edges = band([value for _, value in _pairs(usual_series)])
+        return _first_of(teeth, samples)
+    edges = band([value for _, value in usual])
     if edges is None or not samples:
         return None
     low, high = edges
@@ -60,7 +66,11 @@ def onset_of(series: FactValue, usual_series: FactValue) -> datetime | None:
         first -= 1
     if first == 0 or len(samples) - first < SAMPLES_OUTSIDE:
         return None
-    return datetime.fromtimestamp(samples[first][0], UTC)
+    return samples[first][0]
+
+
+def _moment(at: float | None) -> datetime | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC)
 
 
 def half_grown(series: FactValue, usual_series: FactValue) -> datetime | None:
@@ -68,16 +78,18 @@ def half_grown(series: FactValue, usual_series: FactValue) -> datetime | None:
 
     For a step, and for spikes that come back, that is the onset. None when there was no onset.
     """
-    onset, usual = onset_of(series, usual_series), _pairs(usual_series)
-    if onset is None or teeth_of(series, usual_series):
-        return onset
+    samples, usual = _pairs(series), _pairs(usual_series)
+    teeth = _teeth(samples, usual)
+    onset = _began(samples, usual, teeth)
+    if onset is None or teeth:
+        return _moment(onset)
     centre = median(value for _, value in usual)
-    later = [(at, value) for at, value in _pairs(series) if at >= onset.timestamp()]
+    later = [(at, value) for at, value in samples if at >= onset]
     level = median(value for _, value in later[len(later) // 2 :])
     first = len(later)
     while first > 0 and abs(later[first - 1][1] - centre) >= abs(level - centre) / 2:
         first -= 1
-    return datetime.fromtimestamp(later[min(first, len(later) - 1)][0], UTC)
+    return _moment(later[min(first, len(later) - 1)][0])
 
 
 def left_band(series: FactValue, usual_series: FactValue) -> bool | None:
@@ -96,7 +108,10 @@ def teeth_of(series: FactValue, usual_series: FactValue) -> tuple[float, ...]:
     on doing so; a series that is usually like that is none. What is shorter than the rate window
     that the series was read with can't be told from a steady rise.
     """
-    samples, usual = _pairs(series), _pairs(usual_series)
+    return _teeth(_pairs(series), _pairs(usual_series))
+
+
+def _teeth(samples: Pairs, usual: Pairs) -> tuple[float, ...]:
     edges = band([value for _, value in usual])
     if edges is None or not samples:
         return ()
@@ -110,7 +125,7 @@ def teeth_of(series: FactValue, usual_series: FactValue) -> tuple[float, ...]:
     return tuple(starts) if goes_on and new else ()
 
 
-def _spikes(samples: Sequence[tuple[float, float]], edge: float, high: float) -> list[float]:
+def _spikes(samples: Pairs, edge: float, high: float) -> list[float]:
     """The beginnings of the times above the edge that reach `high`; not of one that lasts since
     before the first sample.
     """
@@ -126,15 +141,14 @@ def _regular(gaps: Sequence[float]) -> bool:
     )
 
 
-def _share_above(samples: Sequence[tuple[float, float]], high: float) -> float:
+def _share_above(samples: Pairs, high: float) -> float:
     return sum(value >= high for _, value in samples) / len(samples)
 
 
-def _first_of(teeth: Sequence[float], series: FactValue) -> datetime | None:
+def _first_of(teeth: Sequence[float], samples: Pairs) -> float | None:
     """The first spike, when a whole interval without one is seen before it."""
     interval = median(after - before for before, after in pairwise(teeth))
-    quiet = teeth[0] - _pairs(series)[0][0]
-    return datetime.fromtimestamp(teeth[0], UTC) if quiet > interval else None
+    return teeth[0] if teeth[0] - samples[0][0] > interval else None
 
 
 def after_its_effect(cause: datetime | None, effect: datetime | None) -> bool:

@@ -6,19 +6,18 @@ from typing import Any
 
 from tailhound.diagnosis.onset import FLOOR_RATIO, TOOTH_RATIO
 from tailhound.diagnosis.resolved import Resolved
-from tailhound.diagnosis.symptom import moved
+from tailhound.diagnosis.symptom import Rows
 from tailhound.model import Evidence
 
 FAIR_PART = 0.5
 """A pod takes part when it grew by half as much as the whole did. Our own default."""
 
 
-def scope_of(evidence: Sequence[Evidence], resolved: Resolved) -> str:
+def scope_of(rows: Rows, evidence: Iterable[Evidence], resolved: Resolved) -> str:
     """`1 of 3 pods, on gpu-node-1`, `all 3 pods`, `1 of 2 drives`; "" when nobody can tell.
 
     Where the incident has more pods or nodes than are looked at, that is said in any case.
     """
-    rows = moved(evidence)
     found = _of_pods(rows[0], resolved) or _of_drives(rows[0], evidence) if rows else ""
     return ", ".join(part for part in (found, _looked_at(resolved)) if part)
 

@@ -17,14 +17,12 @@ LOAD_UP, LOAD_DOWN = 1.25, 0.8
 _WINDOWS = {3600.0: "1 h", 86400.0: "1 d", 604800.0: "7 d"}
 
 
-def symptom_of(
-    evidence: Iterable[Evidence], slo: Mapping[str, float], usual: Sequence[float]
-) -> Symptom | None:
-    """The first latency, else the first share of failures, else the first that left its usual band
-    of what is behind (waits of a drive, containers that a node can't start), upwards; None when
-    none is known to. What rises again and again counts, where nothing stays up.
-    """
-    rows = moved(evidence)
+Rows = Sequence[Mapping[str, Any]]
+"""The records of what left its usual band, as `moved` finds them."""
+
+
+def symptom_of(rows: Rows, slo: Mapping[str, float], usual: Sequence[float]) -> Symptom | None:
+    """The first of what left its usual band; None when nothing is known to."""
     if not rows:
         return None
     first = rows[0]
@@ -94,12 +92,13 @@ def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
     )
 
 
-def shape_and_load(evidence: Sequence[Evidence], symptom: Symptom | None) -> tuple[str, str]:
+def shape_and_load(
+    evidence: Iterable[Evidence], rows: Rows, symptom: Symptom | None
+) -> tuple[str, str]:
     """How the symptom grew ("step", "ramp", "comb"), and what the load did ("flat", "up", "down").
 
     "" = nobody can tell.
     """
-    rows = moved(evidence)
     shape = _shape(rows[0], symptom) if rows and symptom else ""
     load = _number(_latency(evidence).get("requests_ratio"))
     if load is None:
@@ -117,7 +116,8 @@ def _shape(row: Mapping[str, Any], symptom: Symptom) -> str:
 
 def moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
     """The latencies, then the shares of failures, that left their usual band upwards, else those
-    that leave it again and again; where none does, the symptoms of any other evidence.
+    that leave it again and again; where none does, the same of what is behind: waits of a drive,
+    containers that a node can't start.
     """
     items = tuple(evidence)
     facts = _latency(items)

@@ -1,5 +1,6 @@
 """How much of the workload the symptom is at."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -7,11 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailhound.diagnosis.resolved import Resolved
-from tailhound.diagnosis.scope import scope_of
-from tailhound.diagnosis.symptom import LATENCY
+from tailhound.diagnosis.scope import scope_of as scope_of_rows
+from tailhound.diagnosis.symptom import LATENCY, moved
 from tailhound.model import Evidence, EvidenceStatus
 
 NODES = (("a", "gpu-1"), ("b", "gpu-1"), ("c", "gpu-2"), ("d", "gpu-3"))
+
+
+def scope_of(found: Sequence[Evidence], resolved: Resolved) -> str:
+    return scope_of_rows(moved(found), found, resolved)
 
 
 def series(*values: float) -> tuple[dict[str, float], ...]:

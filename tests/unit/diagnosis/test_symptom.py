@@ -1,12 +1,25 @@
 """Which latency or share of failures is the symptom of an incident."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from tailhound.diagnosis.symptom import LATENCY, shape_and_load, symptom_of
-from tailhound.model import Evidence, EvidenceStatus
+from tailhound.diagnosis.symptom import LATENCY, moved
+from tailhound.diagnosis.symptom import shape_and_load as shape_and_load_of_rows
+from tailhound.diagnosis.symptom import symptom_of as symptom_of_rows
+from tailhound.model import Evidence, EvidenceStatus, Symptom
 
 NOW = 1_000_000.0
+
+
+def symptom_of(
+    found: Sequence[Evidence], slo: Mapping[str, float], usual: Sequence[float]
+) -> Symptom | None:
+    return symptom_of_rows(moved(found), slo, usual)
+
+
+def shape_and_load(found: Sequence[Evidence], symptom: Symptom | None) -> tuple[str, str]:
+    return shape_and_load_of_rows(found, moved(found), symptom)
 
 
 def series(*values: float, until: float = NOW) -> tuple[dict[str, float], ...]:
