@@ -256,9 +256,13 @@ def take_back(connection: sa.Connection, place: Place, boot: str) -> int:
     """
     result = connection.execute(
         sa.update(outbox)
-        .where(*_HERE, outbox.c.state == "sending", outbox.c.boot == sa.bindparam("owner"))
-        .values(state="pending", unsure=True),
-        {"notifier": place.notifier, "place": place.place, "owner": boot},
+        .where(
+            outbox.c.notifier == place.notifier,
+            outbox.c.place == place.place,
+            outbox.c.state == "sending",
+            outbox.c.boot == boot,
+        )
+        .values(state="pending", unsure=True)
     )
     return result.rowcount
 

@@ -18,6 +18,7 @@ from tailhound.durable.boot import Boot
 from tailhound.durable.engine import Engine
 from tailhound.durable.intake import Accepted, Intake
 from tailhound.durable.investigating import OnProgress, Plain, Record
+from tailhound.durable.replicas import Pulse
 from tailhound.durable.service import Durable, Surroundings
 from tailhound.flow import Turn
 from tailhound.model import (
@@ -424,6 +425,7 @@ async def lab(
     detective: Detective | None = None,
     boot: Boot | None = None,
     unknown_set: bool = False,
+    pulse: Pulse | None = None,
     **changes: Any,
 ) -> AsyncIterator[Lab]:
     """The durable part on a database file, started and stopped."""
@@ -440,6 +442,7 @@ async def lab(
         notifiers=notifiers,
         boot=boot or Boot(),
         poll_seconds=0.02,
+        pulse=pulse or Pulse(),
     )
     durable = Durable(given)
     await durable.start()
