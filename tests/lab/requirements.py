@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tests.lab import postgres
 from tests.lab.kube import binaries
+from tests.standins import emulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,24 @@ class PostgreSql(Part):
         return postgres.binaries() is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Emulate(Part):
+    """It comes from npm, with a Node.js of its own from PyPI."""
+
+    @property
+    def present(self) -> bool:
+        """Whether it is in the cache."""
+        return emulate.program() is not None
+
+    @property
+    def advice(self) -> str:
+        """What is missing, why it matters, and how to get it."""
+        return (
+            f"{self.program} {emulate.VERSION} is missing, needed to {self.used_for}: "
+            "python -m tests.standins.emulate (once; kept outside of the checkout)"
+        )
+
+
 _PATH = ":".join(("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"))
 
 PARTS = {
@@ -82,6 +101,7 @@ PARTS = {
         Part("etcd", "etcd-server", "keep what a real API server stores"),
         PostgreSql("postgres", "postgresql", "run everything on PostgreSQL too"),
         KubeApiServer("kube-apiserver", "", "read a scenario's cluster from a real API server"),
+        Emulate("emulate", "", "compare the stand-in of Slack with another one"),
         Part("chromium", "chromium", "look at the web pages as a browser does"),
     )
 }
