@@ -97,7 +97,10 @@ def scale_of(panel: Panel) -> Scale:
     if top <= bottom:
         top = bottom + 1.0
     factor, word = _unit(panel.unit, top)
-    ticks = tuple((at, count(round(at * factor, 9))) for at in _round(bottom, top, factor))
+    places = _round(bottom, top, factor)
+    if panel.unit == "count":
+        places = [at for at in places if at == round(at)]
+    ticks = tuple((at, count(round(at * factor, 9))) for at in places)
     said = heading(panel)
     return Scale(bottom, top, ticks, f"{said}: {word}" if word else said)
 

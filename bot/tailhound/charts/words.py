@@ -42,6 +42,11 @@ WORDS: Mapping[str, Words] = {
         whose="pod",
         says="Stopped in {} of its CPU periods",
     ),
+    "prometheus.node_agents/throttled_ratio": Words(
+        "CPU periods in which the agent was stopped",
+        whose="pod",
+        says="The node's agent is stopped in {} of its CPU periods",
+    ),
     "prometheus.kv_cache/usage_ratio": Words(
         "KV cache in use", whose="pod", says="{} of the KV cache is in use"
     ),

@@ -68,6 +68,7 @@ def test_ticks_are_round_in_the_unit_that_is_shown() -> None:
     assert labels(0.008, 0.08) == ["0", "25", "50", "75"]
     assert labels(12.4) == ["0", "5", "10"]
     assert labels(240.0) == ["0", "2", "4"]
+    assert labels(1.0, unit="count") == ["0", "1"]
     assert labels(98_000.0, unit="tokens") == ["0", "50k", "100k"]
 
 
