@@ -71,7 +71,7 @@ async def main(folder: Path, name: str, part: Part) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
     ledger = Ledger(folder / "ledger")
     if not part.is_fenced:
-        Replicas.holds = lambda _self: True  # type: ignore[method-assign]
+        Replicas.holds = _always  # type: ignore[method-assign]
     if not part.reaps:
         Replicas.beat = _only_renew  # type: ignore[method-assign]
     async with kit.lab(
@@ -87,6 +87,10 @@ async def main(folder: Path, name: str, part: Part) -> None:
             ledger.write("ack", await _accepted(lab, i))
         ledger.write("sent", name)
         await over.wait()
+
+
+def _always(self: Replicas) -> bool:
+    return True
 
 
 async def _only_renew(self: Replicas) -> bool:

@@ -7,6 +7,7 @@ at the same time: what is taken over names who had it. On SQLite there is nobody
 
 import asyncio
 import logging
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -64,6 +65,11 @@ class Peer:
 def clock() -> float:
     """Seconds that go on while a process is stopped or its machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _here() -> str:
+    """Where this process is, for people."""
+    return f"{socket.gethostname()[:180]} process {os.getpid()}"
 
 
 class Replicas:
@@ -142,7 +148,7 @@ class Replicas:
         began = self._tick()
         with self._database.pulsing() as connection:
             own = {"own": self._engine.executor, "seconds": self._pulse.lease}
-            connection.execute(_RENEW, own | {"at": socket.gethostname()[:200]})
+            connection.execute(_RENEW, own | {"at": _here()})
             connection.execute(_FORGET)
         if 0.0 < self._holds_until <= began:
             # what kept this one from renewing may have kept the others: they get the time to
