@@ -87,6 +87,8 @@ def test_a_number_is_written_with_its_unit(value: float, unit: str, words: str) 
         (0, 3, ""),
         (math.nan, 1, ""),
         (1e308, 1e-308, ""),
+        (5e-324, 1.0, ""),  # neither way round is a number
+        (1.0, 5e-324, ""),
     ],
 )
 def test_the_ratio_to_the_usual_value(now: float, usual: float | None, words: str) -> None:

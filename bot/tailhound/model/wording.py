@@ -65,7 +65,7 @@ def times(now: float, usual: float | None, *, at_least: bool = False) -> str:
     if now <= 0 or usual <= 0:
         return ""
     ratio = now / usual
-    if not 0 < ratio < math.inf:
+    if not (0 < ratio < math.inf and 1 / ratio < math.inf):
         return ""
     if 0.9 <= ratio <= 1.1:
         return "as usual"
