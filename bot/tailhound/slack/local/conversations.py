@@ -1,5 +1,6 @@
 """The `conversations.*` methods, and who people are: `users.info`, `usergroups.users.list`."""
 
+from math import inf
 from typing import Any
 
 from tailhound.slack.local.world import BOT_USER, Channel, Json, Refused, World
@@ -60,7 +61,7 @@ def replies(world: World, arguments: Json) -> Json:
     if root is None:
         raise Refused("thread_not_found")
     thread = channel.thread(str(root.get("thread_ts", root["ts"])))
-    after = float(arguments.get("cursor") or 0)
+    after = _time(arguments, "cursor", 0.0, "invalid_cursor")
     found = [m for m in thread if float(m["ts"]) > after]
     limit = _limit(arguments)
     return _paged(arguments, found[:limit], left=len(found) > limit)
@@ -104,20 +105,24 @@ def _readable(world: World, arguments: Json, what: str) -> Channel:
 
 
 def _span(arguments: Json) -> tuple[float, float]:
-    for key in ("oldest", "latest"):
-        try:
-            float(arguments.get(key) or 0)
-        except (TypeError, ValueError):
-            raise Refused(f"invalid_ts_{key}") from None
+    oldest = _time(arguments, "oldest", 0.0, "invalid_ts_oldest")
+    latest = _time(arguments, "latest", inf, "invalid_ts_latest")
+    return oldest, min(latest, _time(arguments, "cursor", inf, "invalid_cursor"))
+
+
+def _time(arguments: Json, key: str, otherwise: float, error: str) -> float:
+    """A ts among the arguments as a number; `otherwise` where none is given."""
     try:
-        cursor = float(arguments.get("cursor") or "inf")
-    except ValueError:
-        raise Refused("invalid_cursor") from None
-    return float(arguments.get("oldest") or 0), min(float(arguments.get("latest") or "inf"), cursor)
+        return float(arguments.get(key) or otherwise)
+    except (TypeError, ValueError):
+        raise Refused(error) from None
 
 
 def _limit(arguments: Json) -> int:
-    return max(1, min(int(arguments.get("limit") or 100), _MOST))
+    try:
+        return max(1, min(int(arguments.get("limit") or 100), _MOST))
+    except (TypeError, ValueError, OverflowError):
+        raise Refused("invalid_limit") from None
 
 
 def _paged(arguments: Json, page: list[dict[str, Any]], *, left: bool) -> Json:

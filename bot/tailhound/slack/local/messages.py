@@ -52,19 +52,10 @@ def put(world: World, channel: Channel, message: dict[str, Any]) -> None:
     """Add a message to a channel, and count it at its root."""
     channel.messages[message["ts"]] = message
     if is_reply(message):
-        _count(channel, str(message["thread_ts"]))
+        root = channel.messages[str(message["thread_ts"])]
+        root["reply_count"] = root.get("reply_count", 0) + 1
+        root.update(thread_ts=root["ts"], latest_reply=message["ts"])
     world.touch()
-
-
-def _count(channel: Channel, root: str) -> None:
-    """What a root tells of its replies."""
-    replies = [m for m in channel.thread(root) if m["ts"] != root]
-    channel.messages[root].update(
-        thread_ts=root,
-        reply_count=len(replies),
-        reply_users_count=len({m.get("user") for m in replies}),
-        latest_reply=replies[-1]["ts"] if replies else None,
-    )
 
 
 def _signed(ts: str) -> dict[str, Any]:
@@ -115,9 +106,10 @@ def remove(world: World, channel: Channel, ts: str) -> None:
         channel.messages[ts] = {**kept, **stone, "blocks": []}
     else:
         del channel.messages[ts]
-        root = str(gone.get("thread_ts", ts))
-        if root in channel.messages:
-            _count(channel, root)
+        root = channel.messages.get(str(gone.get("thread_ts", "")))
+        if root is not None:
+            left = [m["ts"] for m in channel.thread(root["ts"]) if m is not root]
+            root.update(reply_count=len(left), latest_reply=left[-1] if left else None)
     world.touch()
 
 
