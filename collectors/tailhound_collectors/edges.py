@@ -1,12 +1,13 @@
 """What stands in front of a workload and counts its requests: the ingress, the mesh."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from tailhound.flow import Reading
 from tailhound.requests.prometheus import matchers
 from tailhound_collectors.families import MILLISECOND, Timing, histogram
-from tailhound_collectors.reading import WINDOW, side_by_side, usually_if_any
+from tailhound_collectors.reading import WINDOW, now_of, side_by_side, usual_of
 from tailhound_collectors.symptoms import SymptomRow, mean, row_of
 
 
@@ -72,10 +73,16 @@ def edge_symptoms(
 
 
 def _symptom(edge: Edge, usual: Sequence[float]) -> Reading[SymptomRow]:
-    now, before = yield from usually_if_any(mean(edge.timings, edge.here, WINDOW), usual)
-    row = SymptomRow(
-        symptom="edge", title=f"request at {edge.source}", seconds=now, usual_seconds=before
-    )
+    """Most sites don't have it: what is absent costs one question."""
+    promql = mean(edge.timings, edge.here, WINDOW)
+    row = SymptomRow(symptom="edge", title=f"request at {edge.source}")
+    now = yield from now_of(promql)
     if now is None:
         return row
-    return (yield from row_of(row, edge.timings, edge.here, usual))
+    flows: list[Reading[Any]] = [
+        usual_of(promql, usual),
+        row_of(replace(row, seconds=now), edge.timings, edge.here, usual),
+    ]
+    before, whole = yield from side_by_side(flows)
+    told: SymptomRow = replace(whole, usual_seconds=before)
+    return told

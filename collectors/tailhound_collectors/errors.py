@@ -12,9 +12,10 @@ from tailhound_collectors.reading import (
     ONSET_WINDOW,
     WINDOW,
     history,
+    now_of,
     side_by_side,
+    usual_of,
     usually,
-    usually_if_any,
 )
 
 NOISE_RATIO = 0.01
@@ -81,10 +82,13 @@ def aborted(
 
 
 def _row(share: Share, usual: Sequence[float]) -> Reading[ErrorRow]:
-    """Now and usually; the history only where the share grew."""
-    now, before = yield from usually_if_any(share.promql(WINDOW), usual)
+    """Now and usually, where it is counted at all; the history only where the share grew."""
+    now = yield from now_of(share.promql(WINDOW))
+    if now is None:
+        return ErrorRow(source=share.source)
+    before = yield from usual_of(share.promql(WINDOW), usual)
     row = ErrorRow(source=share.source, ratio=now, usual_ratio=before)
-    if now is None or now - (before or 0.0) < NOISE_RATIO:
+    if now - (before or 0.0) < NOISE_RATIO:
         return row
     series, usual_series = yield from history(share.promql(ONSET_WINDOW), usual)
     return replace(row, series=series, usual_series=usual_series)

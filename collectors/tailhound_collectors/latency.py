@@ -87,11 +87,8 @@ class LatencyCollector:
     facts = Latency
 
     def collect(self, params: LatencyParams) -> Reading[Latency]:
-        """Find the family, then ask for means, load and failures, then for the histories."""
-        found = yield from find(params.namespace, params.pods, params.metric_prefix)
-        timed, counted, edges = yield from side_by_side(
-            [_timed(found, params), _counted(found, params), _edges(params)]
-        )
+        """The server's own latencies and failures, and meanwhile those in front of it."""
+        (timed, counted), (edges, _) = yield from side_by_side([_server(params), _edges(params)])
         rows = (*(timed.symptoms or ()), *(edges.symptoms or ()))
         return replace(
             timed,
@@ -107,10 +104,17 @@ class LatencyCollector:
         )
 
 
-def _edges(params: LatencyParams) -> Reading[Latency]:
+def _server(params: LatencyParams) -> Reading[tuple[Latency, Latency]]:
+    """Find the family, then ask for means, load and failures, then for the histories."""
+    found = yield from find(params.namespace, params.pods, params.metric_prefix)
+    timed, counted = yield from side_by_side([_timed(found, params), _counted(found, params)])
+    return timed, counted
+
+
+def _edges(params: LatencyParams) -> Reading[tuple[Latency, Latency]]:
     """What the ingress and the mesh wait for, whatever serves."""
     rows = yield from edge_symptoms(params.namespace, params.workload, params.usual)
-    return Latency(symptoms=rows or None)
+    return Latency(symptoms=rows or None), Latency()
 
 
 def _timed(found: Found | None, params: LatencyParams) -> Reading[Latency]:

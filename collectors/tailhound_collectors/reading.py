@@ -128,17 +128,15 @@ def usually(
     return pick(replies[0]), middle(pick(reply) for reply in replies[1:])
 
 
-def usually_if_any(
-    promql: str, usual: Sequence[float]
-) -> Reading[tuple[float | None, float | None]]:
-    """As `usually`, for what most sites don't have: the usual moments are asked when there is a
-    value now, so that what is absent costs one question.
-    """
-    now = number((yield from together([Query(promql=promql)]))[0])
-    if now is None:
-        return None, None
+def now_of(promql: str) -> Reading[float | None]:
+    """A query's value now."""
+    return number((yield from together([Query(promql=promql)]))[0])
+
+
+def usual_of(promql: str, usual: Sequence[float]) -> Reading[float | None]:
+    """The median of a query's values at the usual moments."""
     replies = yield from together(Query(promql=promql, ago=ago) for ago in usual)
-    return now, middle(number(reply) for reply in replies)
+    return middle(number(reply) for reply in replies)
 
 
 def history(promql: str, usual: Sequence[float]) -> Reading[tuple[Series | None, Series | None]]:

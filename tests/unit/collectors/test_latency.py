@@ -365,3 +365,19 @@ def test_pods_are_asked_only_of_what_grew_and_only_of_several() -> None:
 def test_pods_that_nobody_measured_are_unknown() -> None:
     rows = collected(VLLM, TWO).symptoms or ()
     assert {row.pods for row in rows} == {None}
+
+
+def test_the_edge_is_asked_while_the_family_is_looked_for_and_adds_no_round() -> None:
+    def rounds(answers: dict[str, Any], workload: str) -> int:
+        params = LatencyParams(namespace="llm", pods=("a",), workload=workload)
+        flow, answer, count = LatencyCollector().collect(params), answering(answers), 0
+        reply: Any = None
+        while True:
+            try:
+                request: Any = flow.send(reply)
+            except StopIteration:
+                return count
+            count += 1
+            reply = tuple(answer(inner) for inner in request.requests)
+
+    assert rounds({EDGE: grew(4.0, 0.5), **VLLM}, "chat") == rounds(VLLM, "")

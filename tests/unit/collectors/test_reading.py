@@ -11,9 +11,8 @@ from tailhound_collectors.reading import (
     named,
     side_by_side,
     usually,
-    usually_if_any,
 )
-from tests.driving import EMPTY, TIMEOUT, drive, vector
+from tests.driving import EMPTY, drive, vector
 
 
 def ask(*texts: str) -> Reading[tuple[Vector | Missing, ...]]:
@@ -67,17 +66,3 @@ def test_a_query_that_a_server_has_no_series_for_is_not_asked() -> None:
     assert found == {"up": vector(({}, 1.0)), "swapped": NOT_ASKED}
     assert drive(usually("", (3600.0,)), lambda _: EMPTY) == (None, None)
     assert drive(history("", (3600.0,)), lambda _: EMPTY) == (None, None)
-
-
-def test_the_usual_moments_are_asked_only_when_there_is_a_value_now() -> None:
-    for now, wanted in ((vector(({}, 3.0)), (3.0, 2.0)), (EMPTY, (None, None)), (TIMEOUT, None)):
-        asked: list[float] = []
-
-        def answer(request: Any, now: Any = now, asked: list[float] = asked) -> Any:
-            asked.append(request.ago)
-            past = {3600.0: vector(({}, 2.0)), 86400.0: EMPTY, 604800.0: TIMEOUT}
-            return past.get(request.ago, now)
-
-        found = drive(usually_if_any("up", (3600.0, 86400.0, 604800.0)), answer)
-        assert found == (wanted or (None, None))
-        assert asked == ([0.0, 3600.0, 86400.0, 604800.0] if found[0] is not None else [0.0])
