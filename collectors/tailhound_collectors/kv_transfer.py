@@ -26,10 +26,10 @@ _SGLANG_FAILED = "sglang:num_transfer_failed_reqs_total"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferParams:
-    """Whose transfers: those of these pods."""
+    """Whose transfers: those of these pods. Without pods only whether anybody counts transfers."""
 
-    namespace: str
-    pods: tuple[str, ...]
+    namespace: str = ""
+    pods: tuple[str, ...] = ()
     metric_prefix: str = ""
     usual: tuple[float, ...] = (3600.0, 86400.0, 604800.0)
 
@@ -38,7 +38,8 @@ class TransferParams:
 class KvTransfers:
     """The KV transfers of the pod whose time per byte grew most.
 
-    `counted`: whether these pods count transfers at all. `throughput_bytes_per_second` are bytes
+    `counted`: whether these pods count transfers at all; where no pod is known, no when nobody
+    does, else unknown. `throughput_bytes_per_second` are bytes
     per second of transfer, not of wall clock; `per_byte_times` is how much longer a byte takes
     than usual. `slower_times` compares the p99 where 100 transfers or more fell into five minutes,
     else the mean. `post_times` is about handing the transfer to the card, before the wire.
@@ -79,14 +80,16 @@ class KvTransferCollector:
         vllm = [f"{prefix}nixl_" for prefix in (params.metric_prefix or "vllm:", RAY_PREFIX)]
         names = [f"{prefix}xfer_time_seconds_sum" for prefix in vllm]
         names += [f"{_SGLANG}latency_ms{suffix}" for suffix in ("_sum", "")]
-        here = {"namespace": params.namespace, "pod": params.pods}
+        here: dict[str, str | tuple[str, ...]] = (
+            {"namespace": params.namespace, "pod": params.pods} if params.pods else {}
+        )
         telling = matchers(f"__name__=~{quoted('|'.join(names))}", **here)
         reply = (yield from together([Query(promql=f"count by (__name__) ({telling})")]))[0]
         if isinstance(reply, Missing):
             return KvTransfers(counted=False if reply.reason is Reason.EMPTY else None)
         exist = {name for (name,) in by(reply, "__name__")}
         found = next((name for name in names if name in exist), None)
-        if found is None:
+        if found is None or not params.pods:
             return KvTransfers()
         questions = _questions(found, matchers(**here))
         answers = yield from now_and_usual(questions, {}, params.usual)

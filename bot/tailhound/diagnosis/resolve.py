@@ -9,7 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from tailhound.diagnosis.containers import serving_container
-from tailhound.diagnosis.resolve_metrics import by_metrics, pod_queries
+from tailhound.diagnosis.resolve_metrics import (
+    by_metrics,
+    node_query,
+    pod_queries,
+    with_named_nodes,
+)
 from tailhound.diagnosis.resolved import PODS_AT_MOST, SYSTEM, Resolved, noted, ordered
 from tailhound.errors import Refused
 from tailhound.flow import Read, Reading, read, together
@@ -52,6 +57,8 @@ def resolve(subject: Subject, labels: Mapping[str, str], start: Resolved) -> Rea
     first, refused = _first(subject, found)
     found = replace(found, notes=(*found.notes, refused)) if refused else found
     queries = pod_queries(subject, found)
+    if not first and not queries and not found.pod:
+        return (yield from _of_labels(found))
     asked: list[Read[Any]] = [*([first] if first else []), *(query for query, _ in queries)]
     replies = yield from together(asked, share=0.5)
     if first:
@@ -61,6 +68,15 @@ def resolve(subject: Subject, labels: Mapping[str, str], start: Resolved) -> Rea
         return found
     how = [why for _, why in queries]
     return (yield from by_metrics(subject, found, list(zip(replies, how, strict=True))))
+
+
+def _of_labels(found: Resolved) -> Reading[Resolved]:
+    """Neither a workload nor a node is named as such: the labels may hold the names of nodes."""
+    query = node_query(found)
+    if query is None:
+        return replace(found, found_by="the alert's labels")
+    reply = yield from read(query)
+    return with_named_nodes(replace(found, found_by="the alert's labels"), reply)
 
 
 def _first(subject: Subject, found: Resolved) -> tuple[Read[Any] | None, str]:

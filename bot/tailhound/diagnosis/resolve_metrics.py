@@ -1,5 +1,6 @@
 """Subject -> pods, nodes and container by what Prometheus knows: where the API gives no answer."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -36,6 +37,39 @@ def pod_queries(subject: Subject, found: Resolved) -> list[tuple[Query, str]]:
         infos = f"kube_pod_info{matchers(f'pod=~{like}', namespace=space)}"
         ways.append((_pods(infos), "pods whose names begin alike"))
     return ways
+
+
+NAMES_AT_MOST = 60
+_NO_NODE = frozenset({"alertname", "severity", "job", "cluster", "prometheus", "reason", "device"})
+_APART, _PORT = re.compile(r"[\s,;|]+|<?->|_to_"), re.compile(r":\d{1,5}$")
+
+
+def node_query(found: Resolved) -> Query | None:
+    """Which of the names in the alert's labels are nodes, also of two that are joined by a dash
+    (`pair="gpu-1-gpu-2"`); None when no label can hold one.
+    """
+    values = [value[:200] for name, value in found.labels.items() if name not in _NO_NODE]
+    parts = [_PORT.sub("", part) for value in values for part in _APART.split(value) if part]
+    halves = [
+        half
+        for part in parts
+        for at, letter in enumerate(part)
+        if letter == "-"
+        for half in (part[:at], part[at + 1 :])
+        if half
+    ]
+    names = tuple(dict.fromkeys([*parts, *halves]))[:NAMES_AT_MOST]
+    if not names:
+        return None
+    return Query(promql=f"group by (nodename) (node_uname_info{matchers(nodename=names)})")
+
+
+def with_named_nodes(found: Resolved, reply: Vector | Missing) -> Resolved:
+    """The inputs with the nodes that the alert's labels name."""
+    if isinstance(reply, Missing):
+        return found if reply.reason is Reason.EMPTY else noted(found, reply)
+    nodes = tuple(sorted({item.label("nodename") for item in reply} - {""}))
+    return replace(found, nodes=nodes, found_by="nodes that the alert's labels name")
 
 
 def _of_namespace(found: Resolved) -> list[tuple[Query, str]]:

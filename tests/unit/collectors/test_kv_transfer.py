@@ -124,3 +124,10 @@ def test_a_prefix_of_the_site_is_asked_for() -> None:
         TransferParams(namespace="llm", pods=("a",), metric_prefix="my:"),
     )
     assert (facts.counted, facts.engine) == (True, "vllm")
+
+
+def test_without_pods_it_is_known_only_that_nobody_counts_transfers() -> None:
+    nobody = TransferParams()
+    assert collected({}, nobody).counted is False
+    assert collected(VLLM, nobody) == KvTransfers()
+    assert collected({FOUND: TIMEOUT}, nobody).counted is None

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import promql_parser
+
 from tailhound.diagnosis.resolve import PODS_AT_MOST, Resolved, resolve
 from tailhound.flow import Read
 from tailhound.model import Missing, Reason, Subject, SubjectKind
@@ -198,3 +200,56 @@ def test_several_nodes_of_one_group_are_all_looked_at() -> None:
     start = Resolved(nodes=("db-1", "db-2"), nodes_count=132)
     found = drive(resolve(NODE, {}, start), by_text({}))
     assert (found.nodes, found.nodes_count) == (("db-1", "db-2"), 132)
+
+
+# nodes that no label names as such
+
+
+def of_labels(nodes: tuple[str, ...], **labels: str) -> tuple[Resolved, list[str]]:
+    """What is found where these are the nodes, and what was asked."""
+    asked: list[str] = []
+
+    def answer(request: Read[Any]) -> Any:
+        asked.append(request.shown)
+        known = [name for name in nodes if f'"{name}"' in names(request.shown)]
+        return vector(*(({"nodename": name}, 1.0) for name in known)) if known else EMPTY
+
+    subject = Subject(kind=SubjectKind.GROUP)
+    return drive(resolve(subject, labels, Resolved()), answer), asked
+
+
+def names(shown: str) -> str:
+    """The alternatives of a query, each in quotes."""
+    return shown.replace("|", '"|"').replace("\\", "")
+
+
+def test_a_pair_of_nodes_in_a_label_is_found_however_it_is_joined() -> None:
+    for pair in (
+        "gpu-1-gpu-2",
+        "gpu-1,gpu-2",
+        "gpu-1 -> gpu-2",
+        "gpu-1_to_gpu-2",
+        "gpu-2:9100 gpu-1",
+    ):
+        found, _ = of_labels(("gpu-1", "gpu-2", "gpu-3"), job="tp16", pair=pair)
+        assert found.nodes == ("gpu-1", "gpu-2"), pair
+        assert found.found_by == "nodes that the alert's labels name"
+
+
+def test_labels_that_name_no_node_find_none_and_what_can_be_none_is_not_asked() -> None:
+    found, asked = of_labels(("gpu-1",), team="search")
+    assert (found.nodes, found.pods, len(asked)) == ((), (), 1)
+    found, asked = of_labels(("gpu-1",), alertname="KubeAPIDown", severity="critical")
+    assert (found.nodes, asked) == ((), [])
+
+
+def test_a_hostile_label_stays_a_literal_and_the_question_short() -> None:
+    _, (asked,) = of_labels((), x='a"} or vector(1) #', y="-".join("ab" * 400))
+    assert isinstance(promql_parser.parse(asked), promql_parser.AggregateExpr)
+    assert len(asked) < 10_000
+
+
+def test_without_an_answer_the_reason_is_noted() -> None:
+    subject = Subject(kind=SubjectKind.GROUP)
+    found = drive(resolve(subject, {"pair": "a-b"}, Resolved()), lambda _: TIMEOUT)
+    assert found.notes == (TIMEOUT.detail,)
