@@ -148,6 +148,9 @@ def _filled(
     for field in dataclasses.fields(collector.params):
         name = field.name
         value = given[name] if name in given else getattr(resolved, name, "")
+        if name == "usual" and value == ():  # every usual moment lies in an earlier incident
+            values[name] = value
+            continue
         optional = field.default is not dataclasses.MISSING
         if not value and optional:
             continue

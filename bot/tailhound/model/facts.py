@@ -8,7 +8,8 @@ the suffix of its name, or the metadata that `fact(unit=...)` sets:
         throttled_ratio: float | None               # unit "ratio" by its suffix
         lost: float | None = fact("seconds_per_second")
         containers: tuple[Container, ...] | None     # a set; Container is such a dataclass itself
-        throttled_ratio_series: Series | None        # makes `onset: cpu.throttled_ratio` legal
+        throttled_ratio_series: Series | None        # both make `onset: cpu.throttled_ratio` legal
+        throttled_ratio_usual_series: Series | None
 
 Evidence that YAML defines builds the same `Schema` from its text.
 """

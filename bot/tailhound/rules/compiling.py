@@ -8,7 +8,7 @@ from typing import Any
 from tailhound.errors import Finding
 from tailhound.flow import Collector
 from tailhound.model import Confidence
-from tailhound.model.facts import Fact, Kind
+from tailhound.model.facts import Fact, Kind, Schema
 from tailhound.rules import schema
 from tailhound.rules.compiling_cases import Cases
 from tailhound.rules.compiling_changes import Changes
@@ -185,8 +185,8 @@ class Bench:
             self.wrong(steps, f"no evidence named {name!r}{meant(name, schemas)}")
         elif fact not in schemas[name]:
             self.wrong(steps, f"no field on {name} named {fact!r}{meant(fact, schemas[name])}")
-        elif schemas[name].get(f"{fact}_series", _NOTHING).kind is not Kind.SERIES:
-            series = [key.removesuffix("_series") for key in schemas[name] if _is_series(key)]
+        elif not _has_series(schemas[name], fact):
+            series = [key for key in schemas[name] if _has_series(schemas[name], key)]
             told = f"; with one: {', '.join(series)}" if series else ""
             self.wrong(steps, f"{onset} has no series, so its onset can't be seen{told}")
         return onset
@@ -209,5 +209,9 @@ class Bench:
 _NOTHING = Fact(Kind.NUMBER)
 
 
-def _is_series(key: str) -> bool:
-    return key.endswith("_series") and not key.endswith("_usual_series")
+def _has_series(facts: Schema, fact: str) -> bool:
+    """Whether an onset can be seen: it takes the fact's series, and what is usual for it."""
+    return all(
+        facts.get(f"{fact}{series}", _NOTHING).kind is Kind.SERIES
+        for series in ("_series", "_usual_series")
+    )

@@ -149,7 +149,7 @@ class Runbook:
     """One cause. `path` and `source` are the file's name and text.
 
     `at_most` caps the confidence, `at_most_because` says why. `onset` is the mechanism's fact
-    (`cpu.throttled_ratio`); its series is `<onset>_series`.
+    (`cpu.throttled_ratio`); its series are `<onset>_series` and `<onset>_usual_series`.
     """
 
     id: str

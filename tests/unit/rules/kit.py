@@ -36,6 +36,9 @@ class Cpu:
     managed_by: str | None = None
     pods: tuple[PodRow, ...] | None = None
     throttled_ratio_series: Series | None = None
+    throttled_ratio_usual_series: Series | None = None
+    pressure_ratio: float | None = None
+    pressure_ratio_series: Series | None = None
 
 
 class CpuCollector:

@@ -72,6 +72,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("when: cpu.throttled_ratio > hardly", "when: cpu.throttled_ratio > herdly", "no threshold named 'herdly'"),
     ("with: {window: 5m}}", "when: node_cpu.idle_ratio > room}", "'node_cpu' has a `when:` itself; there are two waves only"),
     ("onset: cpu.throttled_ratio", "onset: cpu.lost", "cpu.lost has no series, so its onset can't be seen; with one: throttled_ratio"),
+    ("onset: cpu.throttled_ratio", "onset: cpu.pressure_ratio", "cpu.pressure_ratio has no series, so its onset can't be seen; with one: throttled_ratio"),
     ("onset: cpu.throttled_ratio", "onset: cpu.trottled_ratio", "did you mean 'throttled_ratio'?"),
     ("onset: cpu.throttled_ratio", "onset: cup.lost", "no evidence named 'cup'; did you mean 'cpu'?"),
     ("cpu.lost > lost", "cpu.lost > strong", "can't compare 'cpu.lost' (in seconds_per_second)"),

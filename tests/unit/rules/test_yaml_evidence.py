@@ -269,19 +269,46 @@ def test_each_and_usual_go_together_by_label() -> None:
     )
 
 
-def test_the_onset_has_a_series_of_45_minutes() -> None:
+def test_the_onset_has_a_series_of_45_minutes_and_what_is_usual_for_it() -> None:
     collector = made(QUEUE, onset="waiting")
-    ranged = [r for r in asked(collector, namespace="n", pods=()) if isinstance(r, RangeQuery)]
-    assert [(r.start_ago, r.step) for r in ranged] == [(2700.0, 15.0)]
-    samples = (Sample(1.0, 2.0), Sample(2.0, 3.0))
+    requests = asked(collector, namespace="n", pods=(), usual=(3600.0, 86400.0))
+    ranged = [r for r in requests if isinstance(r, RangeQuery)]
+    assert [(r.start_ago, r.end_ago, r.step) for r in ranged] == [
+        (2700.0, 0.0, 15.0),
+        (4200.0, 3600.0, 15.0),
+        (87000.0, 86400.0, 15.0),
+    ]
+    assert len({r.promql for r in ranged}) == 1
 
     def answer(request: Read[Any]) -> Any:
-        one = isinstance(request, RangeQuery)
-        return (Ranged((), samples),) if one else vector(({}, 3.0))
+        if not isinstance(request, RangeQuery):
+            return vector(({}, 3.0))
+        if request.end_ago == 3600.0:
+            return EMPTY
+        return (Ranged((), (Sample(request.end_ago, 2.0), Sample(9.0, 3.0))),)
 
-    found = ask(collector, answer, namespace="n", pods=())
-    assert found["waiting_series"] == ({"at": 1.0, "value": 2.0}, {"at": 2.0, "value": 3.0})
+    found = ask(collector, answer, namespace="n", pods=(), usual=(3600.0, 86400.0))
+    assert found["waiting_series"] == ({"at": 0.0, "value": 2.0}, {"at": 9.0, "value": 3.0})
+    assert found["waiting_usual_series"] == (
+        {"at": 86400.0, "value": 2.0},
+        {"at": 9.0, "value": 3.0},
+    )
     assert "an onset needs one number" in told(EACH, onset="waiting")
+
+
+def test_without_any_usual_moment_the_onset_is_unknown_and_not_the_start_of_the_series() -> None:
+    collector = made(QUEUE, onset="waiting")
+    series = (Ranged((), (Sample(1.0, 2.0),)),)
+    found = ask(collector, lambda r: series if isinstance(r, RangeQuery) else EMPTY,
+                namespace="n", pods=(), usual=())  # fmt: skip
+    assert found["waiting_series"]
+    assert found["waiting_usual_series"] is None
+    assert set(made(QUEUE).params.__dataclass_fields__) == {"namespace", "pods"}
+
+
+def test_a_fact_cant_have_the_name_of_the_onsets_series() -> None:
+    text = QUEUE + "  waiting_usual_series: {query: q, unit: count}\n"
+    assert "a fact has the name of another's usual value, ratio or series" in told(text, "waiting")
 
 
 def test_a_label_that_cant_be_a_field_is_refused() -> None:

@@ -1,7 +1,7 @@
 """PromQL evidence: `fact: {query, unit, each}`, with usual values and the series of the onset."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -10,7 +10,7 @@ import promql_parser
 
 from tailhound.flow import Read, Reading, together
 from tailhound.model import Missing, Reason
-from tailhound.model.facts import Fact, Kind, Schema, Series
+from tailhound.model.facts import Fact, Kind, Sample, Schema, Series
 from tailhound.requests import Query, RangeQuery
 from tailhound.rules.condition.typed import Mistake, usable
 from tailhound.rules.evidence.common import (
@@ -25,6 +25,9 @@ from tailhound.rules.schema_evidence import PromqlFact
 
 SERIES_WINDOW = 45 * 60.0
 SERIES_STEP = 15.0
+USUAL_SPAN = 600.0
+"""Seconds of samples that end at each usual moment; together they make an onset's usual band."""
+
 _MAX_NESTING = 60
 _AT = re.compile(r"\s+")
 
@@ -50,10 +53,11 @@ class PromqlCollector:
         self.schema = schema
         self._asked = tuple(asked)
         self._usual = any(fact.endswith("_usual") for fact in self._added())
-        self._series = tuple(fact for fact, told in schema.items() if told.kind is Kind.SERIES)
+        self._onset = next((one for one in self._asked if f"{one.name}_series" in schema), None)
         self._prefixed = any(one.query.prefixed for one in asked)
         extra: list[tuple[str, Any, Any]] = []
-        extra += [("usual", tuple[float, ...], USUAL)] if self._usual else []
+        compares = self._usual or self._onset is not None
+        extra += [("usual", tuple[float, ...], USUAL)] if compares else []
         extra += [("metric_prefix", str, "")] if self._prefixed else []
         self.params: type[Any] = params_class(shop, extra)
         self.facts: type[Any] = facts_class(schema)
@@ -64,7 +68,10 @@ class PromqlCollector:
         return [name for name in [*self.schema, *within] if name not in named]
 
     def collect(self, params: Any) -> Reading[Any]:
-        """Every query now and, where asked for, at each of the usual times."""
+        """Every query now and, where asked for, at each of the usual times; the onset's over time.
+
+        What is usual for the onset's series are the ten minutes before each usual moment.
+        """
         values = {name: _filling(getattr(params, name)) for name in params.__dataclass_fields__}
         offsets = (0.0, *(params.usual if self._usual else ()))
         prefix = (params.metric_prefix if self._prefixed else "") or PREFIX
@@ -72,11 +79,9 @@ class PromqlCollector:
         requests: list[Read[Any]] = [
             Query(promql=text, ago=ago) for text in texts for ago in offsets
         ]
-        requests += [
-            RangeQuery(promql=text, start_ago=SERIES_WINDOW, step=SERIES_STEP)
-            for asked, text in zip(self._asked, texts, strict=True)
-            if f"{asked.name}_series" in self._series
-        ]
+        if self._onset is not None:
+            text = texts[self._asked.index(self._onset)]
+            requests += _over_time(text, params.usual)
         replies = yield from together(requests)
         return self._facts(replies, len(offsets))
 
@@ -89,8 +94,10 @@ class PromqlCollector:
             else:
                 usual = _middle([_one(reply) for reply in before])
                 found |= _kept(self.schema, asked.name, _one(now), usual)
-        series = replies[len(self._asked) * times :]
-        found |= dict(zip(self._series, map(_samples, series), strict=True))
+        if self._onset is not None:
+            now, *before = replies[len(self._asked) * times :]
+            found[f"{self._onset.name}_series"] = _samples(now)
+            found[f"{self._onset.name}_usual_series"] = _joined(map(_samples, before))
         return self.facts(**found)
 
     def _set(self, asked: _Asked, now: Any, before: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -108,6 +115,17 @@ class PromqlCollector:
             )
             for label, value in sorted(values.items())
         )
+
+
+def _over_time(promql: str, usual: Sequence[float]) -> list[Read[Any]]:
+    """The last 45 minutes of a query, then the span that ends at each usual moment."""
+    return [
+        RangeQuery(promql=promql, start_ago=SERIES_WINDOW, step=SERIES_STEP),
+        *(
+            RangeQuery(promql=promql, start_ago=ago + USUAL_SPAN, end_ago=ago, step=SERIES_STEP)
+            for ago in usual
+        ),
+    ]
 
 
 def _filling(value: Any) -> "str | tuple[str, ...]":
@@ -150,6 +168,12 @@ def _samples(reply: Any) -> Series | None:
     return samples
 
 
+def _joined(parts: Iterable[Series | None]) -> Series | None:
+    """All samples of several series; None when none of them has any."""
+    samples: list[Sample] = [sample for part in parts if part for sample in part]
+    return tuple(samples) if samples else None
+
+
 def compile_promql(
     name: str, shop: Workshop, facts: Mapping[str, PromqlFact], *, usual: bool, onset: str
 ) -> PromqlCollector | None:
@@ -162,10 +186,10 @@ def compile_promql(
         if facts[onset].each:
             message = f"an onset needs one number; {onset!r} is a set (`each: {facts[onset].each}`)"
             shop.wrong(("promql", onset, "each"), message)
-        schema[f"{onset}_series"] = Fact(Kind.SERIES)
+        schema |= dict.fromkeys((f"{onset}_series", f"{onset}_usual_series"), Fact(Kind.SERIES))
     doubled = sum(len(_schema(fact, told, usual=usual)) for fact, told in facts.items())
-    if len(schema) < doubled:
-        shop.wrong(("promql",), "a fact has the name of another's usual value or ratio")
+    if len(schema) < doubled + 2 * (onset in facts):
+        shop.wrong(("promql",), "a fact has the name of another's usual value, ratio or series")
     if shop.findings:
         return None
     return PromqlCollector(name, shop, asked, schema)
