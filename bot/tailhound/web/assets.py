@@ -7,11 +7,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tailhound.charts.svg import STYLE
+
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+
+
+_MORE = {"tailhound.css": STYLE}
+"""What is written behind a file: charts bring their own colours."""
 
 
 class Assets:
@@ -25,7 +31,7 @@ class Assets:
                 self._add(path)
 
     def _add(self, path: Path) -> None:
-        content = path.read_bytes()
+        content = path.read_bytes() + _MORE.get(path.name, "").encode()
         digest = hashlib.sha256(content).hexdigest()[:12]
         hashed = f"{path.stem}-{digest}{path.suffix}"
         self._files[hashed] = (content, _TYPES[path.suffix])

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from tailhound.model import Incident
 from tailhound.model.redaction import redacted
 from tailhound.store.finding import Wanted
+from tailhound.web.drawn import drawn
 from tailhound.web.headline import OPEN_STATES
 from tailhound.web.parts import RawOutput
 from tailhound.web.query import SPANS, ListQuery, WrongQuery
@@ -92,6 +93,7 @@ class Pages:
         return await self._screen.page(
             "incident",
             incident=incident,
+            charts=await self._screen.read(drawn, incident, self._parts.clock()),
             outputs=_by_question(raw),
             alike=alike,
             known=self._causes(""),

@@ -38,7 +38,8 @@ class EvidenceLine:
 class RunbookPage:
     """Everything that the page of a runbook says beyond the runbook's own texts.
 
-    `asked_in` is the incident whose questions are shown, None where stand-in names are.
+    `asked_in` is the incident whose questions are shown, None without any; `stands_in` tells that
+    some are shown with stand-in names.
     """
 
     runbook: Runbook
@@ -50,6 +51,7 @@ class RunbookPage:
     led_to_by: tuple[str, ...]
     tests: tuple[Result, ...]
     asked_in: Incident | None
+    stands_in: bool
 
 
 def page_of(
@@ -68,6 +70,7 @@ def page_of(
         led_to_by=tuple(one.id for one in others if runbook.id in one.leads_to),
         tests=tuple(tests),
         asked_in=asked_in if real else None,
+        stands_in=any(item.collector.name not in real for item in runbook.evidence.values()),
     )
 
 
@@ -92,16 +95,17 @@ def _claims(runbook: Runbook, part: Part) -> tuple[ClaimLine, ...]:
 
 
 def _claim(runbook: Runbook, part: Part, claim: Claim, n: int) -> ClaimLine:
-    bounds = claim.condition.answer({}, runbook.values, whole=True).needs
-    by_fact: dict[str, list[str]] = {}
-    for bound in bounds:
-        same = [one for one in bounds if one.fact == bound.fact]
-        by_fact.setdefault(bound.fact, [claims.needed(same, part)])
+    told = claim.condition.answer({}, runbook.values, whole=True).needs
+    bounds = [bound for bound in told if bound.value]  # "more than none" is in the sentence
+    by_fact = {
+        bound.fact: claims.needed([one for one in bounds if one.fact == bound.fact], part)
+        for bound in bounds
+    }
     used = [runbook.thresholds[name] for name in runbook.thresholds if name in claim.condition.used]
     return ClaimLine(
         anchor=f"{part.value}-{n}",
         sentence=claim.sentence,
-        needs=", ".join(text for texts in by_fact.values() for text in texts),
+        needs=", ".join(dict.fromkeys(by_fact.values())),
         condition=claim.condition.text,
         thresholds=tuple(used),
     )
@@ -110,7 +114,7 @@ def _claim(runbook: Runbook, part: Part, claim: Claim, n: int) -> ClaimLine:
 def _evidence(
     runbook: Runbook, real: Mapping[str, tuple[Question, ...]]
 ) -> tuple[EvidenceLine, ...]:
-    sample = {} if real else questions(runbook)
+    sample = questions(runbook)
     return tuple(
         _line(item, real.get(item.collector.name, ()) or sample.get(item.name, ()))
         for item in runbook.evidence.values()

@@ -26,13 +26,14 @@
     for (const part of root.querySelectorAll("[data-live]")) parts.set(part.id, part.innerHTML);
   }
 
-  // Where a reader looks must not move: the first thing on the screen stays where it is.
-  function anchor() {
-    for (const element of document.querySelectorAll("main [id]")) {
-      const box = element.getBoundingClientRect();
-      if (box.height > 0 && box.top >= 0) return { id: element.id, top: box.top };
-    }
-    return null;
+  // Where a reader looks must not move: what has the focus stays where it is on the screen, else
+  // the first thing there, if it is still there afterwards.
+  function anchors() {
+    const focused = document.activeElement.closest("main [id]");
+    return [...(focused ? [focused] : []), ...document.querySelectorAll("main [id]")]
+      .map((element) => ({ id: element.id, box: element.getBoundingClientRect() }))
+      .filter(({ box }) => box.height > 0 && box.top >= 0 && box.top < window.innerHeight)
+      .map(({ id, box }) => ({ id, top: box.top }));
   }
 
   function put(part, html) {
@@ -41,6 +42,7 @@
     const path = focused && (focused.id || focused.closest("[id]")?.id);
     const kept = part.querySelector("#live");
     part.innerHTML = html;
+    offerCopy();
     if (kept) part.querySelector("#live")?.replaceWith(kept);
     for (const details of part.querySelectorAll("details[id]")) {
       if (open.has(details.id)) details.open = open.get(details.id);
@@ -54,7 +56,7 @@
   }
 
   function replace(fresh) {
-    const before = window.scrollY > 0 ? anchor() : null;
+    const before = window.scrollY > 0 ? anchors() : [];
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = fresh.getElementById(part.id);
       const html = next ? next.innerHTML : "";
@@ -72,8 +74,10 @@
       }
     }
     document.title = fresh.title;
-    const after = before && document.getElementById(before.id);
-    if (after) window.scrollBy(0, after.getBoundingClientRect().top - before.top);
+    const same = before.find(({ id }) => document.getElementById(id));
+    if (same) {
+      window.scrollBy(0, document.getElementById(same.id).getBoundingClientRect().top - same.top);
+    }
     tick();
   }
 
@@ -153,13 +157,49 @@
   }
 
   function step(by) {
-    const links = [...document.querySelectorAll(".list .cause a, .incident summary")];
+    const wanted = ".list .cause a, #causes summary, .runbook .rows summary";
+    const links = [...document.querySelectorAll(wanted)].filter((link) => link.checkVisibility());
     const at = links.indexOf(document.activeElement);
     links[Math.min(Math.max(at + by, 0), links.length - 1)]?.focus();
   }
 
+  // Copying needs a script, so the script brings the button.
+  function offerCopy() {
+    if (!navigator.clipboard) return;
+    for (const block of document.querySelectorAll("pre.question")) {
+      if (block.nextElementSibling?.matches(".copy")) continue;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "copy";
+      button.textContent = "Copy";
+      button.addEventListener("click", async () => {
+        try {
+          await navigator.clipboard.writeText(block.textContent);
+          button.textContent = "Copied";
+        } catch {
+          getSelection().selectAllChildren(block);
+          button.textContent = "Selected";
+        }
+        setTimeout(() => (button.textContent = "Copy"), 2000);
+      });
+      block.after(button);
+    }
+  }
+
+  function help() {
+    const keys = document.getElementById("keys");
+    if (!keys) return;
+    keys.open = !keys.open;
+    if (keys.open) keys.querySelector("summary").focus();
+  }
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches(".filters select")) event.target.form.requestSubmit();
+  });
   document.addEventListener("keydown", (event) => {
-    if (event.target.matches("input") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && event.target.matches("#search")) event.target.blur();
+    if (event.target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "?") help();
     if (event.key === "/") {
       const search = document.getElementById("search");
       if (search) {
@@ -181,7 +221,12 @@
   });
   window.addEventListener("hashchange", reveal);
 
+  // On a phone filters that filter nothing leave the room to the list.
+  const idle = document.querySelector("#filters[data-idle]");
+  if (idle && matchMedia("(max-width: 48rem)").matches) idle.open = false;
+
   remember(document);
+  offerCopy();
   reveal();
   tick();
   setInterval(tick, 10000);
