@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from tailhound.charts.chart import Run
-from tailhound.charts.series import points_of
+from tailhound.charts.series import number_of, points_of
 from tailhound.diagnosis.onset import onset_of
 from tailhound.model import Cause, Check, Evidence, FactValue, Seen
 from tailhound.model.claims import FOR
@@ -64,17 +64,15 @@ class Mechanism:
     @property
     def value(self) -> float:
         """What the fact was; its last sample where it has no value of its own."""
-        stated = self.item.facts.get(self.fact)
-        if isinstance(stated, int | float) and not isinstance(stated, bool):
-            return float(stated)
-        return self.points[-1][1]
+        stated = number_of(self.item.facts.get(self.fact))
+        return self.points[-1][1] if stated is None else stated
 
     @property
     def usual(self) -> float | None:
         """Its usual value; None where nobody knows."""
-        stated = self.item.facts.get(f"{self.fact}_usual")
-        if isinstance(stated, int | float) and not isinstance(stated, bool):
-            return float(stated)
+        stated = number_of(self.item.facts.get(f"{self.fact}_usual"))
+        if stated is not None:
+            return stated
         before = points_of(self.usual_series)
         return median(value for _, value in before) if before else None
 

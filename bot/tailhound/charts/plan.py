@@ -18,7 +18,7 @@ from tailhound.charts.series import Span, points_of
 from tailhound.charts.words import title_of, words_of
 from tailhound.model import Cause, Diagnosis, Incident, Outlook, Verdict, telling
 from tailhound.model.names import capital
-from tailhound.model.wording import with_usual
+from tailhound.model.wording import cut, with_usual
 
 MOST = 3
 """Images in one post."""
@@ -32,8 +32,8 @@ LEAST_SECONDS = 2700.0
 STALE_SECONDS = 300.0
 """Samples end a little before the verdict, as they were asked before it; longer is a gap."""
 
-TITLE = 110
-"""Characters of a title: two lines of the image."""
+TITLE, MOST_TITLE = 110, 160
+"""Characters of a title, two lines of the image; more only where a value is absurdly long."""
 
 
 def charts_of(incident: Incident, now: datetime) -> tuple[Chart, ...]:
@@ -161,5 +161,7 @@ def _symptom_alone(diagnosis: Diagnosis, span: Span) -> tuple[Chart, ...]:
 
 def _titled(name: str, title: str, panels: tuple[Panel, ...], span: Span) -> Chart:
     identity = re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-")[:60] or "chart"
-    chart = Chart(id=identity, title=title, alt="", panels=panels, start=span[0], end=span[1])
+    chart = Chart(
+        id=identity, title=cut(title, MOST_TITLE), alt="", panels=panels, start=span[0], end=span[1]
+    )
     return replace(chart, alt=alt_text(chart))

@@ -17,6 +17,9 @@ DEFAULT_STEP = 15.0
 MOST_LINES = 5
 """Lines by name in one panel; the rest is one grey envelope."""
 
+LARGEST = 1e18
+"""What is larger than an exabyte, or longer than the universe is old, is no measurement."""
+
 Span = tuple[float, float]
 
 
@@ -36,10 +39,15 @@ def points_of(series: FactValue) -> Run:
     return tuple(sorted(found.items()))
 
 
+def number_of(value: FactValue) -> float | None:
+    """A fact as a number that can be drawn; None for anything else."""
+    return float(value) if _finite(value) else None  # type: ignore[arg-type]  # it is a number
+
+
 def _finite(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) < 1e300 and math.isfinite(value)
+    return math.isfinite(value) and abs(value) <= LARGEST
 
 
 def within(points: Run, span: Span) -> Run:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailhound.charts.axes import scale_of, time_ticks
@@ -17,6 +17,7 @@ def labels(*values: float, unit: str = "seconds") -> list[str]:
     return [text for _, text in shown.ticks]
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=86400))
 def test_45_minutes_from_a_whole_five_have_five_to_seven_ticks(at: int) -> None:
     end = END + at
@@ -26,6 +27,7 @@ def test_45_minutes_from_a_whole_five_have_five_to_seven_ticks(at: int) -> None:
     assert all(start <= moment <= end for moment, _ in ticks)
 
 
+@settings(deadline=None)
 @given(st.floats(min_value=600, max_value=5 * 86400))
 def test_any_longer_time_has_four_to_nine_ticks(seconds: float) -> None:
     assert 4 <= len(time_ticks(END - seconds, END)) <= 9
@@ -98,6 +100,7 @@ def test_an_open_band_has_room_above() -> None:
     assert shown.place(60.0) < 0.8
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.floats(min_value=-1e12, max_value=1e12), min_size=1, max_size=20),
     st.sampled_from(["ratio", "seconds", "bytes", "count", "celsius", "hours", "of-acme"]),

@@ -49,7 +49,7 @@ def checked(found: Incident) -> None:
     for chart in charts:
         assert chart.start < chart.end
         assert len(chart.alt) <= 400
-        assert len(chart.title) <= 200
+        assert len(chart.title) <= 160
         assert "\n" not in chart.title + chart.alt
         assert 1 <= len(chart.panels) <= 2
         for panel in chart.panels:

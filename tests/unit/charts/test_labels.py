@@ -2,7 +2,7 @@
 
 import itertools
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailhound.charts.axes import scale_of
@@ -11,6 +11,7 @@ from tailhound.charts.labels import limit_label, onset_label, spread
 from tests.unit.charts.samples import END, panel
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(min_value=-500, max_value=500), max_size=7))
 def test_texts_are_apart_and_inside_the_edges(wanted: list[float]) -> None:
     places = sorted(spread(wanted, 30.0, (0.0, 200.0)))

@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailhound.charts.chart import Line
@@ -80,6 +80,7 @@ def test_the_style_has_both_themes_and_no_address() -> None:
     assert all(f".{kind}" in STYLE for kind in used)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_no_text_from_outside_becomes_markup(text: str) -> None:
     markup = svg(chart(panel(words=text), symptom_panel(words=text), title=text, alt=text))
