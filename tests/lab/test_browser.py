@@ -154,10 +154,12 @@ def test_the_verdict_comes_in_while_someone_reads(browser: Browser) -> None:
         opened.go("incidents/8R5W")
         opened.live()
         page = opened.page
-        page.locator("#rdma-fabric summary").click()
-        page.locator("#node-drain summary").focus()
+        page.locator("#ingress-path summary").click()
+        page.locator("#dns-resolution summary").focus()
         page.evaluate("window.kept = document.getElementById('word')")
-        before = page.evaluate("document.getElementById('node-drain').getBoundingClientRect().top")
+        before = page.evaluate(
+            "document.getElementById('dns-resolution').getBoundingClientRect().top"
+        )
         assert page.evaluate("window.scrollY") > 0
 
         assert CONFIRMED.diagnosis is not None
@@ -165,10 +167,12 @@ def test_the_verdict_comes_in_while_someone_reads(browser: Browser) -> None:
         shelf.incidents = (replace(CONFIRMED, diagnosis=later),)
         shelf.at = 42
         expect(page.locator("#word")).to_have_text("Cause found", timeout=10_000)
-        after = page.evaluate("document.getElementById('node-drain').getBoundingClientRect().top")
+        after = page.evaluate(
+            "document.getElementById('dns-resolution').getBoundingClientRect().top"
+        )
         assert abs(after - before) < 3
-        assert page.evaluate("document.getElementById('rdma-fabric').open") is True
-        assert page.evaluate("document.activeElement.parentElement.id") == "node-drain"
+        assert page.evaluate("document.getElementById('ingress-path').open") is True
+        assert page.evaluate("document.activeElement.parentElement.id") == "dns-resolution"
         assert page.evaluate("window.kept === document.getElementById('word')") is True
         assert page.locator("#nvmeof-queue").count() == 0
         assert page.title().startswith("Cause found: ")

@@ -41,9 +41,17 @@
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
     const path = focused && (focused.id || focused.closest("[id]")?.id);
     const kept = part.querySelector("#live");
+    const word = part.querySelector("#word");
     part.innerHTML = html;
     offerCopy();
     if (kept) part.querySelector("#live")?.replaceWith(kept);
+    const next = word && part.querySelector("#word");
+    if (next) {
+      // The live region itself stays, so that a screen reader tells the change.
+      const said = next.textContent;
+      next.replaceWith(word);
+      if (word.textContent !== said) word.textContent = said;
+    }
     for (const details of part.querySelectorAll("details[id]")) {
       if (open.has(details.id)) details.open = open.get(details.id);
     }
@@ -55,29 +63,23 @@
     }
   }
 
+  function hold(before) {
+    const same = before.find(({ id }) => document.getElementById(id));
+    if (!same) return;
+    window.scrollBy(0, document.getElementById(same.id).getBoundingClientRect().top - same.top);
+  }
+
   function replace(fresh) {
-    const before = window.scrollY > 0 ? anchors() : [];
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = fresh.getElementById(part.id);
       const html = next ? next.innerHTML : "";
       if (parts.get(part.id) !== html) {
-        const word = part.querySelector("#word");
-        const nextWord = next?.querySelector("#word");
         put(part, html);
-        if (word && nextWord) {
-          // The live region itself stays, so that a screen reader tells the change.
-          part.querySelector("#word").replaceWith(word);
-          if (word.textContent !== nextWord.textContent) word.textContent = nextWord.textContent;
-        }
         if (next) part.className = next.className;
         parts.set(part.id, html);
       }
     }
     document.title = fresh.title;
-    const same = before.find(({ id }) => document.getElementById(id));
-    if (same) {
-      window.scrollBy(0, document.getElementById(same.id).getBoundingClientRect().top - same.top);
-    }
     tick();
   }
 
@@ -93,14 +95,17 @@
       const answer = await fetch(location.href, { cache: "no-store" });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const before = window.scrollY > 0 ? anchors() : [];
       const structure = (page) => [...page.querySelectorAll("[data-live]")].map((p) => p.id).join();
       if (structure(fresh) !== structure(document)) {
         const main = document.getElementById("main");
         put(main, fresh.getElementById("main").innerHTML);
         remember(document);
+        document.title = fresh.title;
       } else {
         replace(fresh);
       }
+      hold(before);
       shown = asked;
     } catch {
       lost();
