@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 
-from benchmarks import drain, evidence, first_post, fleet, footprint, intake, rules, storm
+from benchmarks import drain, evidence, first_post, fleet, footprint, intake, overload, rules, storm
 from benchmarks.processes import BenchmarkFailed
 from benchmarks.rows import Row, as_json, machine, show
 from benchmarks.sizes import FULL, QUICK, Sizes
@@ -18,6 +18,7 @@ BENCHMARKS: Mapping[str, Callable[[Sizes], Iterator[Row]]] = {
     "first-post": first_post.run,
     "evidence": evidence.run,
     "hosts": fleet.run,
+    "overload": overload.run,
     "rules": rules.run,
     "memory": footprint.memory,
     "start": footprint.start,

@@ -2,10 +2,11 @@
 
 import pytest
 
-from benchmarks import drain, first_post, footprint, intake, storm
+from benchmarks import drain, evidence, first_post, fleet, footprint, intake, overload, storm
 from benchmarks.questions import READS
 from benchmarks.rows import Row
 from benchmarks.sizes import Sizes
+from tests.lab.conftest import Needs
 
 pytestmark = pytest.mark.lab
 
@@ -16,6 +17,11 @@ TINY = Sizes(
     posts=1,
     judged=2,
     starts=1,
+    hosts=3,
+    fleet_rounds=1,
+    overloaded=1,
+    slow=1.0,
+    gap=0.5,
     storm_alerts=6,
     storm_seconds=0.3,
 )
@@ -63,3 +69,24 @@ def test_a_storm_loses_nothing_and_leaves_nothing_open() -> None:
     assert rows["without a visible outcome"].value == 0
     assert rows["most memory"].value > rows["most memory"].probe > 0
     assert rows["until the last verdict"].value > 0
+
+
+def test_a_fleet_is_read_beside_asyncssh() -> None:
+    rows = list(fleet.run(TINY))
+    check(rows, "hosts")
+    assert [one.unit for one in rows] == ["s", "s"]
+
+
+def test_an_incident_takes_hardly_longer_than_what_is_slow() -> None:
+    rows = list(evidence.run(TINY))
+    check(rows, "evidence")
+    assert all(one.probe >= TINY.slow for one in rows)
+    assert all(one.value >= one.probe for one in rows)
+
+
+def test_a_saturated_api_server_is_asked_less_and_the_bot_counts_it(needs: Needs) -> None:
+    needs("etcd", "kube-apiserver")
+    rows = {one.name: one for one in overload.run(TINY)}
+    check(list(rows.values()), "overload")
+    assert rows["requests an incident"].value < rows["requests an incident"].probe
+    assert rows["requests an incident"].details["slowed"] > 0
