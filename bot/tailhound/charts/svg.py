@@ -162,28 +162,28 @@ def _bands(group: Element, panel: Panel, area: _Area) -> None:
 
 
 def _marks(group: Element, panel: Panel, area: _Area) -> None:
-    """Limits, open band, usual band and onset by name; texts don't stand on each other."""
-    wanted = [area.y(limit.value) - 5 for limit in panel.limits]
-    places = spread(wanted, SIZE + 2.0, (area.top + SIZE, area.bottom - 3))
-    left = limits_left(area.chart, panel)
-    x, anchor = (area.left + 48, "start") if left else (area.right - 3, "end")
-    for place, limit in zip(places, panel.limits, strict=True):
-        y = area.y(limit.value)
+    """Limits and onset, then all texts over them, which don't stand on each other."""
+    for limit in panel.limits:
         if area.scale.holds(limit.value):
-            dashes = "8 3 2 3" if limit.objective else "6 4"
+            y, dashes = area.y(limit.value), "8 3 2 3" if limit.objective else "6 4"
             _rule(group, (area.left, area.right), (y, y), "limit", dashes)
-        _label(group, (x, place), cut(limit_label(limit, area.scale), 40), anchor)
+    if panel.onset:
+        x = area.x(panel.onset.at)
+        _rule(group, (x, x), (area.top, area.bottom), "onset", "2 4")
+        side, anchor = (-4, "end") if x > (area.left + area.right) / 2 else (4, "start")
+        _label(group, (x + side, area.top + SIZE), onset_label(panel.onset), anchor, "onset")
     if panel.open:
         y = max(area.y(panel.open.low) - 5, area.top + SIZE)
         _label(group, (area.right - 3, y), cut(panel.open.label, 40), "end")
     if panel.usual:
         y = max(area.y(panel.usual[1]) - 4, area.top + SIZE)
         _label(group, (area.left + 4, y), "usual", kind="soft")
-    if panel.onset:
-        x = area.x(panel.onset.at)
-        _rule(group, (x, x), (area.top, area.bottom), "onset", "2 4")
-        side, anchor = (-4, "end") if x > (area.left + area.right) / 2 else (4, "start")
-        _label(group, (x + side, area.top + SIZE), onset_label(panel.onset), anchor, "onset")
+    wanted = [area.y(limit.value) - 5 for limit in panel.limits]
+    places = spread(wanted, SIZE + 2.0, (area.top + SIZE, area.bottom - 3))
+    left = limits_left(area.chart, panel)
+    x, anchor = (area.left + 48, "start") if left else (area.right - 3, "end")
+    for place, limit in zip(places, panel.limits, strict=True):
+        _label(group, (x, place), cut(limit_label(limit, area.scale), 40), anchor)
 
 
 def _names(group: Element, panel: Panel, area: _Area) -> None:
