@@ -27,13 +27,14 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from tailhound.slack.local import SCOPES
 from tests.lab.bot import merged
 from tests.lab.notification import fingerprint, group_key
 from tests.standins.slack import SlackStandin
 
 CHANNEL = "C0ALERTS"
 HOOK_TOKEN = "hook-token-of-the-test"
-WITH_HISTORY = frozenset({"chat:write", "commands", "channels:history"})
+WITH_HISTORY = SCOPES | {"channels:history"}
 UP_SECONDS = 40.0
 
 

@@ -35,7 +35,7 @@ def lab(needs: Callable[..., None]) -> Iterator[Lab]:
 
 @pytest.fixture
 def slack() -> Iterator[SlackStandin]:
-    with SlackStandin(scopes=WITH_HISTORY) as slack:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
         slack.add_channel(CHANNEL)
         yield slack
 

@@ -100,7 +100,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with SlackStandin(scopes=WITH_HISTORY) as slack:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
         place = Place(tmp_path_factory.mktemp("hostile"), slack)
         with place.bot:
             place.bot.start()
@@ -313,7 +313,7 @@ def test_a_credential_in_a_label_of_prometheus_is_shown_and_kept_nowhere(
         | {"id": f"/password={TOKENS['password']}", "image": TOKENS["jwt"]},
     ]
     source = Prometheus(tmp_path / "prometheus").start()
-    with SlackStandin(scopes=WITH_HISTORY) as slack, ExitStack() as stack:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack, ExitStack() as stack:
         stack.callback(source.stop)
         now = float(int(time.time()))
         source.write([Sampled(labels, [1.0, 1.0]) for labels in series], [now - 15, now])

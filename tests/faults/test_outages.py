@@ -52,7 +52,7 @@ def until_settled(bot: Bot, slack: SlackStandin, ids: list[str], seconds: float 
 
 
 def test_a_rate_limit_on_every_second_call_delays_and_loses_nothing(tmp_path: Path) -> None:
-    with SlackStandin(scopes=WITH_HISTORY) as slack:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
         slack.add_channel(CHANNEL)
         slack.faults.every_second_call = True
         with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:
@@ -81,7 +81,7 @@ def test_what_slack_missed_while_it_was_down_is_posted_when_it_is_back(tmp_path:
 
 
 def test_what_slack_refused_is_told_and_posted_once_it_is_mended(tmp_path: Path) -> None:
-    with SlackStandin(scopes=WITH_HISTORY) as slack:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
         slack.add_channel(CHANNEL)
         slack.faults.errors = ["token_revoked"] * 100
         with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:
@@ -102,7 +102,7 @@ def test_what_slack_refused_is_told_and_posted_once_it_is_mended(tmp_path: Path)
 
 
 def test_the_next_message_that_gets_through_brings_the_refused_ones_along(tmp_path: Path) -> None:
-    with SlackStandin(scopes=WITH_HISTORY) as slack:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
         slack.add_channel(CHANNEL)
         slack.core.channels[CHANNEL].is_archived = True
         with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:

@@ -66,7 +66,7 @@ def incident_of(call_answer: dict[str, object]) -> str:
 
 def survived(folder: Path, workloads: int, alerts_each: int) -> None:
     """Send a storm, and look at pages, channel and memory until every incident is decided."""
-    with SlackStandin(scopes=WITH_HISTORY) as slack:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
         slack.add_channel(CHANNEL)
         slack.faults.one_a_second = True
         with Bot(folder / "bot", with_slack(folder, slack)) as bot:
@@ -103,7 +103,7 @@ def test_two_thousand_alerts_at_once_all_have_their_outcome(tmp_path: Path) -> N
 @pytest.mark.nightly
 @pytest.mark.timeout(400)
 def test_the_messages_of_a_storm_come_out_one_a_second_each_once(tmp_path: Path) -> None:
-    with SlackStandin(scopes=WITH_HISTORY) as slack:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
         slack.add_channel(CHANNEL)
         slack.faults.one_a_second = True
         with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:

@@ -8,7 +8,7 @@ import pytest
 
 from tailhound.slack import limits, validate
 from tailhound.slack.blocks import message
-from tailhound.slack.local import LocalSlack
+from tailhound.slack.local import SCOPES, LocalSlack
 from tests.samples.incidents import CONFIRMED, STATES
 from tests.samples.story import NOW
 
@@ -17,9 +17,7 @@ CHANNEL = "C0ALERTS"
 
 def slack(*more_scopes: str) -> LocalSlack:
     """A stand-in with one channel, in the year 2025."""
-    made = LocalSlack(
-        lambda: 1_764_385_200.0, scopes=frozenset({"chat:write", "commands", *more_scopes})
-    )
+    made = LocalSlack(lambda: 1_764_385_200.0, scopes=SCOPES | set(more_scopes))
     made.add_channel(CHANNEL, "alerts")
     return made
 
