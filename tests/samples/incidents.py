@@ -9,15 +9,21 @@ from tailhound.model import (
     Confidence,
     Diagnosis,
     EvidenceStatus,
+    Feedback,
     Happened,
     Incident,
+    OnIt,
     Outlook,
     Progress,
+    Queued,
+    Rating,
     Revised,
+    Silenced,
     State,
     Subject,
     SubjectKind,
 )
+from tailhound.model.verdict import Changed
 from tests.samples import causes
 from tests.samples.causes import (
     DIAGNOSIS,
@@ -228,9 +234,36 @@ EVERY_FIELD = replace(
     previous_resolved_at=at(-600),
     truncated_alerts=2,
     repeats=5,
+    mode="one-click",
     joined_into="9C1Q",
     failed_because=FAILED.failed_because,
     unreadable=UNREADABLE.unreadable,
+    diagnosis=replace(
+        DIAGNOSIS,
+        blind="prometheus",
+        at_deadline=True,
+        changed=(
+            Changed(at=at(-20), kind="rollout", what="rollout of chat-json", by="argocd"),
+            Changed(at=at(-9), kind="node", what="node gpu-node-3 was cordoned"),
+        ),
+    ),
+    on_it=OnIt(by="ben", since=at(3), person="U0BEN"),
+    silences=(
+        Silenced(id="s1", by="ana", until=at(130), alerts=3),
+        Silenced(id="s2", by="ana", until=at(30), alerts=1, ended_at=at(12)),
+    ),
+    feedback=(
+        Feedback(
+            rating=Rating.PARTLY,
+            cause="cpu-oversubscription",
+            note="the threads came first",
+            by="ana",
+            at=at(60),
+            said_primary="cpu-throttling",
+            person="U0ANA",
+        ),
+    ),
+    queued=Queued(place=27, incidents=37, alerts=412, seconds=60, starts_by=at(4)),
 )
 """No state at all: every field holds something, for what writes and reads them back."""
 

@@ -1,7 +1,8 @@
 """The nouns survive JSON; what this version doesn't know is passed over."""
 
 import json
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -42,6 +43,18 @@ EVIDENCE = Evidence(
 
 def test_an_incident_with_everything_survives() -> None:
     assert codec.incident_from_json(codec.incident_to_json(EVERY_FIELD)) == EVERY_FIELD
+
+
+@pytest.mark.parametrize(
+    "whole", [EVERY_FIELD, EVERY_FIELD.diagnosis], ids=["incident", "diagnosis"]
+)
+def test_the_sample_holds_something_in_every_field(whole: Any) -> None:
+    untouched = {
+        item.name
+        for item in fields(whole)
+        if item.default is not MISSING and getattr(whole, item.name) == item.default
+    }
+    assert untouched == set()
 
 
 @pytest.mark.parametrize("state", STATES)

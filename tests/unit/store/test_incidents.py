@@ -125,7 +125,7 @@ def test_an_edit_keeps_the_diagnosis_unless_it_brings_one(database: Database) ->
         records.change(connection, "7F3K", lambda r: r.edited(causes_checked=9), NOW)
     found = IncidentReader.of(database).get("7F3K")
     assert found is not None
-    assert found.diagnosis == DIAGNOSIS
+    assert found.diagnosis == INCIDENT.diagnosis
     assert found.causes_checked == 9
     other = replace(DIAGNOSIS, primary=None)
     with database.writing() as connection:
