@@ -16,7 +16,7 @@ from tailhound import app
 from tailhound.durable.gather import Ask, gather
 from tailhound.errors import SettingsError
 from tailhound.flow import Collector, Transport, Turn
-from tailhound.model import ANSWERED, Asked, Evidence, FactValue
+from tailhound.model import ANSWERED, Asked, Evidence, FactValue, telling
 from tailhound.model.facts import Fact, Kind, schema_of
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import cut, fact
@@ -152,8 +152,7 @@ def _lines(found: Evidence, schema: Mapping[str, Fact]) -> list[str]:
     told = [f"{found.collector}   {found.status.value}   {found.took_seconds:.2f} s"]
     for name, declared in schema.items():
         told += _fact(name, found.facts.get(name), declared)
-    answered = sum(one.status in ANSWERED for one in found.asked)
-    told.append(f"{answered} of {len(found.asked)} questions answered")
+    told.append(telling.tally(one.status for one in found.asked) or "nothing was asked")
     return told + [line for one in found.asked for line in _question(one)]
 
 

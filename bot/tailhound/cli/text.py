@@ -78,7 +78,7 @@ def _headline(diagnosis: Diagnosis) -> str:
 def _symptom(diagnosis: Diagnosis) -> list[str]:
     seen = diagnosis.symptom
     if seen is None:
-        return ["  symptom   none measured: no latency of it left its usual band"]
+        return [f"  symptom   {safe(telling.no_symptom(diagnosis), 300)}"]
     said = with_usual(seen.value, seen.usual, seen.unit, at_least=seen.at_least)
     slo = f", SLO {number(seen.slo, seen.unit)}" if seen.slo is not None else ""
     grew = "".join(f", {part}" for part in (diagnosis.scope, telling.shape(diagnosis)) if part)

@@ -17,9 +17,9 @@ from tailhound.model import (
     Evidence,
     EvidenceStatus,
     Outlook,
-    Symptom,
     Verdict,
 )
+from tailhound.model.symptomless import symptomless
 from tailhound.rules.judge import confidence, judge
 from tailhound.rules.loading import Site
 from tailhound.rules.offers import Known, offers
@@ -67,8 +67,9 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
     """The verdict of every runbook on this evidence, ranked."""
     rows = moved(evidence)
     symptom = symptom_of(rows, case.site.slo, case.resolved.usual)
+    no_symptom = "" if symptom else symptomless(evidence).reason
     causes = [
-        _cause(case, runbook, case.plan.facts_of(runbook, evidence), symptom, when.mode)
+        _cause(case, runbook, case.plan.facts_of(runbook, evidence), no_symptom, when.mode)
         for runbook in case.runbooks
     ]
     ranked = rank(causes, {book.id: book.explained_by for book in case.runbooks}, symptom)
@@ -94,7 +95,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
     )
 
 
-def _cause(case: Case, runbook: Runbook, facts: Facts, symptom: Symptom | None, mode: str) -> Cause:
+def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: str) -> Cause:
     thresholds = values_for(runbook, case.site)
     judged = judge(runbook, facts, thresholds)
     onset = _onset(runbook, facts)
@@ -102,7 +103,7 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, symptom: Symptom | None, 
         runbook,
         judged,
         onset_known=onset is not None or runbook.onset is None,
-        symptom=symptom is not None,
+        no_symptom=no_symptom,
     )
     confirmed = judged.verdict is Verdict.CONFIRMED
     known = Known(facts=facts, thresholds=thresholds, mode=mode)

@@ -7,9 +7,7 @@ from typing import Any
 
 from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of, teeth_of
 from tailhound.model import Evidence, FactValue, Stage, Symptom
-
-LATENCY = "prometheus.request_latency"
-"""The collector whose evidence every latency incident gets, whatever the runbooks ask."""
+from tailhound.model.symptomless import LATENCY
 
 LOAD_UP, LOAD_DOWN = 1.25, 0.8
 """Arrivals this far from usual are "up" or "down". Our own default."""

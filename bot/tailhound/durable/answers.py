@@ -72,7 +72,12 @@ def _partly(failed: Sequence[Asked], worst: Asked | None, total: int) -> str:
         return ""
     if total == 1:
         return worst.detail
-    return f"{len(failed)} of {total} questions had no answer: {worst.detail}"
+    silent = [one for one in failed if one.status not in ANSWERED]
+    if not silent:
+        return f"{len(failed)} of {total} questions found nothing: {worst.detail}"
+    empty = len(failed) - len(silent)
+    beside = f", {empty} found nothing" if empty else ""
+    return f"{len(silent)} of {total} questions had no answer{beside}: {worst.detail}"
 
 
 def shown(reply: Any) -> str:

@@ -19,11 +19,11 @@ from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, values_f
 from tailhound.diagnosis.group import nodes_of, workload_key
 from tailhound.diagnosis.plan import Plan, Planned, plan
 from tailhound.diagnosis.resolve import Resolved, resolve
-from tailhound.diagnosis.symptom import LATENCY
 from tailhound.durable.gather import Ask, Memo, gather
 from tailhound.durable.investigating import OnProgress, Plain, Record
 from tailhound.flow import Collector, Reading, Transport, Turn
 from tailhound.model import Diagnosis, Evidence, Incident
+from tailhound.model.symptomless import LATENCY
 from tailhound.rules.loading import Compiled, Site
 from tailhound.settings import Settings
 from tailhound.store.codec import evidence_from_plain, evidence_to_plain

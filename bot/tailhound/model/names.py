@@ -12,6 +12,7 @@ _UPPER = frozenset(
 )  # fmt: skip
 _WRITTEN = {"nvme": "NVMe", "nvmeof": "NVMe-oF", "pcie": "PCIe", "apiserver": "API server"}
 _BACKENDS = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}
+_PROPER = frozenset([*_BACKENDS.values(), "Alertmanager", "Slack", "Triton", "Helm", "Grafana"])
 
 
 def cause_name(runbook: str) -> str:
@@ -37,7 +38,8 @@ def capital(text: str) -> str:
 def small(text: str) -> str:
     """The first letter small, unless the first word is an abbreviation, a name or a code span."""
     first = text.split(" ", 1)[0]
-    return text if first[1:].lower() != first[1:] else text[:1].lower() + text[1:]
+    named = first[1:].lower() != first[1:] or first.rstrip(",:;.") in _PROPER
+    return text if named else text[:1].lower() + text[1:]
 
 
 def plural(amount: int, noun: str) -> str:

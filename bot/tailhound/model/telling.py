@@ -4,14 +4,25 @@ One place, so that Slack, the web, the terminal and the console say the same; a 
 texts, shortens the lists and draws them. Nothing here is escaped.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tailhound.model.claims import holding, unanswered
-from tailhound.model.evidence import ANSWERED, Asked, Evidence, EvidenceStatus
+from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.names import backend_name, cause_name, plural, small
+from tailhound.model.symptomless import symptomless
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Verdict
+from tailhound.model.wording import count
 from tailhound.truth import Truth
+
+_ENDS = {
+    EvidenceStatus.COLLECTED: "answered",
+    EvidenceStatus.EMPTY: "empty",
+    EvidenceStatus.NOT_APPLICABLE: "empty",
+    EvidenceStatus.SKIPPED: "not asked",
+}
+"""How a question ended, in words; any other status is a failure."""
 
 FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
 """A question of this status got what it asked for."""
@@ -99,6 +110,14 @@ def shape(diagnosis: Diagnosis) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def no_symptom(diagnosis: Diagnosis) -> str:
+    """Why there is no symptom: `unknown (no usual value yet: first token 700 ms)`, `none grew: ..`.
+
+    "" when there is one.
+    """
+    return "" if diagnosis.symptom else symptomless(diagnosis.evidence).text
+
+
 def counts(diagnosis: Diagnosis | None) -> str:
     """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`.
 
@@ -145,10 +164,22 @@ def offers(causes: Iterable[Cause]) -> tuple[Offer, ...]:
 
 
 def answered(diagnosis: Diagnosis | None) -> str:
-    """`38 of 40 questions answered`; "" when nothing was asked."""
+    """`38 of 40 questions answered, 1 empty, 1 failed`; "" when nothing was asked."""
     asked = [one for item in (diagnosis.evidence if diagnosis else ()) for one in item.asked]
-    done = sum(one.status in ANSWERED for one in asked)
-    return f"{done} of {plural(len(asked), 'question')} answered" if asked else ""
+    return tally(one.status for one in asked)
+
+
+def tally(statuses: Iterable[EvidenceStatus]) -> str:
+    """How questions ended: with data, with nothing there (empty), without an answer, not asked.
+
+    An empty answer is no data: it is told apart. "" when there is no question.
+    """
+    ends = Counter(_ENDS.get(status, "failed") for status in statuses)
+    if not ends:
+        return ""
+    rest = "".join(f", {count(ends[end])} {end}" for end in ("empty", "failed", "not asked")
+                   if ends[end])  # fmt: skip
+    return f"{count(ends['answered'])} of {plural(ends.total(), 'question')} answered{rest}"
 
 
 def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:

@@ -137,12 +137,12 @@ _ORDER = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
 def confidence(
-    runbook: Runbook, judged: Judged, *, onset_known: bool = True, symptom: bool = True
+    runbook: Runbook, judged: Judged, *, onset_known: bool = True, no_symptom: str = ""
 ) -> tuple[Confidence, str]:
     """How sure a confirmation is, and why it is no surer ("" when it is high).
 
-    High: every claim holds, the optional ones too, and the onset is known. `symptom` = some latency
-    or error series left its usual band; without one it is at most medium.
+    High: every claim holds, the optional ones too, and the onset is known. `no_symptom` says
+    why no latency or error series is known to have left its usual band; then it is at most medium.
     """
     reasons: list[tuple[Confidence, str]] = []
     optional = judged.part(Part.OPTIONAL)
@@ -152,8 +152,8 @@ def confidence(
         reasons.append((Confidence.MEDIUM, f"“{open_[0].claim}” {word}"))
     if not onset_known:
         reasons.append((Confidence.MEDIUM, "its onset is unknown"))
-    if not symptom:
-        reasons.append((Confidence.MEDIUM, "no latency or error series left its usual band"))
+    if no_symptom:
+        reasons.append((Confidence.MEDIUM, no_symptom))
     if not runbook.active:
         reasons.append((Confidence.MEDIUM, "the runbook is a draft"))
     if runbook.at_most is not None and runbook.at_most is not Confidence.HIGH:

@@ -97,6 +97,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.would_decide,
     telling.gaps,
     telling.answered,
+    telling.no_symptom,
     words.groups,
     words.offers,
     words.price,

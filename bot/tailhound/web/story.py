@@ -4,7 +4,7 @@ from datetime import datetime
 
 from tailhound.model import Happened, Incident, telling
 from tailhound.model.names import capital
-from tailhound.model.wording import day_clock, duration, with_usual
+from tailhound.model.wording import NOT_MEASURED, day_clock, duration, with_usual
 from tailhound.web.headline import name, seen
 
 
@@ -18,11 +18,13 @@ def span_of(incident: Incident, now: datetime) -> str:
 
 
 def symptom_of(incident: Incident) -> str:
-    """`inter-token p50 80 ms, usually 8 ms (x10), 3 of 3 pods`; that none was measured."""
+    """`inter-token p50 80 ms, usually 8 ms (x10), 3 of 3 pods`; or why there is none."""
     diagnosis = incident.diagnosis
     symptom = diagnosis.symptom if diagnosis else None
-    if diagnosis is None or symptom is None:
-        return "no symptom was measured"
+    if diagnosis is None:
+        return f"symptom: {NOT_MEASURED}"
+    if symptom is None:
+        return f"symptom: {seen(telling.no_symptom(diagnosis), 300)}"
     value = with_usual(symptom.value, symptom.usual, symptom.unit, at_least=symptom.at_least)
     parts = (f"{seen(symptom.name, 60)} {value}", seen(diagnosis.scope, 60),
              telling.shape(diagnosis))  # fmt: skip

@@ -165,7 +165,15 @@ def test_a_question_that_failed_is_a_reason_and_not_zero() -> None:
     (found,) = run([By(two)], Answers({"first": EMPTY, "second": TIMEOUT}))
     assert found.status is EvidenceStatus.TIMEOUT
     assert found.facts["first"] is None
-    assert found.reason == "2 of 2 questions had no answer: prometheus:9090 sent nothing for 5 s"
+    assert found.reason == (
+        "1 of 2 questions had no answer, 1 found nothing: prometheus:9090 sent nothing for 5 s"
+    )
+
+
+def test_questions_that_found_nothing_were_answered_and_the_reason_says_so() -> None:
+    (found,) = run([By(two)], Answers({"first": EMPTY, "second": EMPTY}))
+    assert found.status is EvidenceStatus.EMPTY
+    assert found.reason == f"2 of 2 questions found nothing: {EMPTY.detail}"
 
 
 def test_one_fact_is_enough_to_be_collected_and_what_failed_is_told() -> None:

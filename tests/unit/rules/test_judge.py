@@ -130,7 +130,10 @@ def test_what_lowers_the_confidence_is_told() -> None:
         Confidence.MEDIUM,
         "its onset is unknown",
     )
-    assert confidence(runbook, judged, symptom=False)[0] is Confidence.MEDIUM
+    assert confidence(runbook, judged, no_symptom="nobody measured one") == (
+        Confidence.MEDIUM,
+        "nobody measured one",
+    )
     capped = load(changed(("{at_most: high, because: nothing", "{at_most: low, because: much")))
     assert confidence(capped, judged, onset_known=False) == (Confidence.LOW, "much caps it")
     draft = load(changed(("status: active", "status: draft")))

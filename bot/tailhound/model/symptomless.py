@@ -1,0 +1,116 @@
+"""Why a diagnosis has no symptom: nothing grew, or nobody could tell; not the same at all."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tailhound.model.evidence import Evidence, EvidenceStatus
+from tailhound.model.names import listed, small
+from tailhound.model.wording import NOT_MEASURED, number, with_usual
+
+LATENCY = "prometheus.request_latency"
+"""The collector whose evidence every latency incident gets, whatever the runbooks ask."""
+
+SAMPLES = 3
+"""An onset needs three scrapes outside the band; with fewer nobody can tell."""
+
+_FINE = (EvidenceStatus.COLLECTED, EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Symptomless:
+    """`nothing_grew` is true only when every latency that was measured could be compared with its
+    usual value, and every question about it was answered. `text` is for the middle of a sentence:
+    `unknown (no usual value yet: first token 700 ms)`.
+    """
+
+    nothing_grew: bool
+    text: str
+
+    @property
+    def reason(self) -> str:
+        """Why nobody can be sure of a cause: a sentence without its full stop."""
+        if self.nothing_grew:
+            return "no latency or error series left its usual band"
+        return f"the symptom is {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One latency or share of failures that was measured; `compared` = its usual band is known."""
+
+    name: str
+    value: float
+    usual: float | None
+    unit: str
+    compared: bool
+
+    @property
+    def beside_usual(self) -> str:
+        return f"{self.name} {with_usual(self.value, self.usual, self.unit)}"
+
+
+def symptomless(evidence: Iterable[Evidence]) -> Symptomless:
+    """What can be said of the symptom where none was found."""
+    items = [item for item in evidence if item.collector == LATENCY]
+    rows = [row for item in items for row in _rows(item)]
+    silent = _silent(items)
+    if not rows:
+        why = silent or "no latency or error series of it in Prometheus"
+        return Symptomless(False, f"unknown ({why})")
+    young = [f"{row.name} {number(row.value, row.unit)}" for row in rows if not row.compared]
+    told = f"no usual value yet: {listed(young)}" if young else ""
+    if not young and not silent:
+        return Symptomless(True, f"none grew: {listed([row.beside_usual for row in rows])}")
+    why = "; ".join(part for part in (told, silent) if part)
+    if len(young) < len(rows):
+        why = f"of what could be compared nothing grew; {why}"
+    return Symptomless(False, f"unknown ({why})")
+
+
+def _silent(items: Sequence[Evidence]) -> str:
+    """Why questions about latency had no answer; "" when all had one."""
+    if not items:
+        return f"latency was {NOT_MEASURED}: nobody asked"
+    for item in items:
+        failed = next((one.detail for one in item.asked if one.status not in _FINE), "")
+        why = failed or (item.reason if item.status not in _FINE else "")
+        if why:
+            return small(why.partition("Fix:")[0].strip().rstrip("."))
+    return ""
+
+
+def _rows(item: Evidence) -> Iterator[_Row]:
+    for fact in ("symptoms", "errors"):
+        records = item.facts.get(fact)
+        for record in records if isinstance(records, tuple | list) else ():
+            row = _row(record) if isinstance(record, Mapping) else None
+            if row is not None:
+                yield row
+
+
+def _row(record: Mapping[str, Any]) -> _Row | None:
+    """None for what nobody measured."""
+    key = "ratio" if "ratio" in record else "seconds"
+    value, usual = _number(record.get(key)), _number(record.get(f"usual_{key}"))
+    if value is None:
+        return None
+    shares = key == "ratio"
+    return _Row(
+        name=f"error share at {record.get('source')}" if shares else str(record.get("title")),
+        value=value,
+        usual=usual,
+        unit="ratio" if shares else "seconds",
+        compared=usual is not None
+        and _length(record.get("series")) >= SAMPLES
+        and _length(record.get("usual_series")) > 0,
+    )
+
+
+def _number(value: Any) -> float | None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if number else None
+
+
+def _length(series: Any) -> int:
+    return len(series) if isinstance(series, tuple | list) else 0
