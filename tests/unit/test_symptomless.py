@@ -24,7 +24,7 @@ def row(title: str = "first token", **more: Any) -> Mapping[str, Any]:
     }
 
 
-YOUNG = {"usual_seconds": None, "usual_series": None}
+YOUNG: dict[str, Any] = {"usual_seconds": None, "usual_series": None}
 
 
 def evidence(
