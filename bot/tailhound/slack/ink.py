@@ -39,7 +39,10 @@ class Ink:
 
         A chain of three leaves room on a phone for what can be done about it.
         """
-        return escape.sentence(_whole(text, min(_LINK, self.sentence_length)), self.sentence_length)
+        told, is_whole = _whole_sentences(text, min(_LINK, self.sentence_length))
+        shown = escape.sentence(told, self.sentence_length)
+        was_cut = len(told) > self.sentence_length
+        return shown if is_whole or was_cut else Mrkdwn(f"{shown} …")
 
     def said(self, text: str) -> Mrkdwn:
         """What a runbook's author wrote."""
@@ -54,14 +57,17 @@ _LINK: Final = 160
 _SENTENCES: Final = re.compile(r"(?<=\.) (?=[A-Z])")
 
 
-def _whole(text: str, room: int) -> str:
-    """The sentences that fit; the first in any case. The last one goes without its full stop."""
-    first, *others = _SENTENCES.split(text)
+def _whole_sentences(text: str, room: int) -> tuple[str, bool]:
+    """The sentences that fit, the first in any case; and whether these are all.
+
+    The last of all goes without its full stop, as in a list.
+    """
+    told, *others = _SENTENCES.split(text)
     for sentence in others:
-        if len(first) + 1 + len(sentence) > room:
-            return f"{first} …"
-        first = f"{first} {sentence}"
-    return first.rstrip(".")
+        if len(told) + 1 + len(sentence) > room:
+            return told, False
+        told = f"{told} {sentence}"
+    return told.rstrip("."), True
 
 
 INKS: Final = (

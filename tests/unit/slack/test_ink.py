@@ -1,0 +1,40 @@
+"""What a cause of a chain does, in the room that there is."""
+
+import pytest
+
+from tailhound.slack.ink import INKS, Ink
+
+SAYS = (
+    "The API servers take at least 60 s (p99) to LIST the pods of the cluster. "
+    "The heartbeats of nodes take 22 s (p99). Most of the load comes through the flow schema "
+    "service-accounts. Look at DaemonSet telemetry/node-telemetry first."
+)
+
+
+def test_whole_sentences_are_told_as_far_as_there_is_room() -> None:
+    assert Ink(60, 240, 8).link(SAYS) == (
+        "The API servers take at least 60 s (p99) to LIST the pods of the cluster. "
+        "The heartbeats of nodes take 22 s (p99). …"
+    )
+    assert Ink(60, 110, 8).link(SAYS) == (
+        "The API servers take at least 60 s (p99) to LIST the pods of the cluster. …"
+    )
+
+
+def test_all_of_it_is_told_without_a_mark_and_without_its_last_full_stop() -> None:
+    assert Ink(60, 240, 8).link("One. Two is 1.5 s.") == "One. Two is 1.5 s"
+    assert Ink(60, 240, 8).link("86 compile threads share 6 cores") == (
+        "86 compile threads share 6 cores"
+    )
+    assert Ink(60, 240, 8).link("") == ""
+
+
+@pytest.mark.parametrize("ink", INKS)
+def test_a_sentence_that_is_too_long_is_cut_in_its_middle_once(ink: Ink) -> None:
+    shown = ink.link(f"{'very ' * 60}long. Another one.")
+    assert len(shown) <= ink.sentence_length
+    assert shown.count("…") == 1
+
+
+def test_what_the_sentences_quote_stays_harmless() -> None:
+    assert "<!channel>" not in Ink(60, 240, 8).link("Pod <!channel> was stopped. *Now*.")
