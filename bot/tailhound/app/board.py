@@ -76,8 +76,11 @@ class _Note:
 class Board:
     """Remembers how each backend answered. Safe to use from several threads."""
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, clock: Callable[[], datetime], *, look_seconds: float = LOOK_SECONDS
+    ) -> None:
         self._clock = clock
+        self._look_seconds = look_seconds
         self._lock = threading.Lock()
         self._notes: dict[str, _Note] = {}
         self._watched: list[Transport] = []
@@ -112,7 +115,7 @@ class Board:
 
     async def _look(self) -> None:
         asked = [request for request in _SMALL if self._is_stale(request.backend)]
-        turn = Turn(asyncio.get_running_loop().time() + LOOK_SECONDS, self._clock())
+        turn = Turn(asyncio.get_running_loop().time() + self._look_seconds, self._clock())
         pairs = [
             (one, request)
             for request in asked
@@ -128,7 +131,7 @@ class Board:
             async with asyncio.timeout(left):
                 reply = await transport.ask(request, turn)
         except TimeoutError:
-            reply = Missing(Reason.TIMEOUT, f"no answer within {LOOK_SECONDS:g} s")
+            reply = Missing(Reason.TIMEOUT, f"no answer within {self._look_seconds:g} s")
         if isinstance(reply, Missing) and reply.reason is Reason.FORBIDDEN:
             reply = replace(reply, reason=Reason.EMPTY)  # it answered, and nobody needs this one
         self.note(request.backend, reply, time.monotonic() - started)

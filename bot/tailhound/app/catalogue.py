@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tailhound.app.composition import allow_list, collectors, runbook_files
 from tailhound.errors import Finding, SettingsError
-from tailhound.model.wording import day_clock
+from tailhound.model.wording import clock
 from tailhound.rules.loading import Compiled, compile_files
 from tailhound.rules.runbook import Runbook
 from tailhound.rules.selftest import Result, run_tests
@@ -52,7 +52,7 @@ class Catalogue:
             return self._told
 
     def _runs(self) -> str:
-        return f"What was active at {day_clock(self._since, self._since)} runs"
+        return f"What was active {_moment(self._since)} runs"
 
     def _compared(self, files: dict[str, str | bytes]) -> tuple[str, ...]:
         active = {runbook.path: runbook.source for runbook in self._active.runbooks}
@@ -74,7 +74,12 @@ class Catalogue:
     def _older(self, finding: Finding, active: dict[str, str]) -> str:
         if finding.path not in active:
             return "nothing stands in for it"
-        return f"the version of {day_clock(self._since, self._since)} runs"
+        return f"the version of {_moment(self._since)} runs"
+
+
+def _moment(at: datetime) -> str:
+    """`12 Nov 09:30 UTC`."""
+    return f"{at.day} {at:%b} {clock(at)}"
 
 
 def _text(source: str | bytes) -> str:

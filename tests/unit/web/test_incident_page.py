@@ -1,0 +1,208 @@
+"""What people did, what changed before, earlier incidents and charts, on an incident's page."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from tailhound.model import Feedback, Incident, OnIt, Queued, Rating, Silenced, State
+from tests.samples.hostile import HOSTILE
+from tests.samples.incidents import CONFIRMED, DEFERRED, RESOLVED
+from tests.samples.story import NOW
+from tests.unit.charts.samples import incident as charted
+from tests.unit.web.shelf import Shelf, parts
+from tests.unit.web.test_pages import Page, get
+
+NBSP = "\u00a0"
+
+
+def html_of(incident: Incident, *others: Incident) -> str:
+    answer = get(f"/incidents/{incident.id}", parts(Shelf((incident, *others))))
+    assert answer.status == 200
+    return answer.text
+
+
+def text_of(incident: Incident, *others: Incident) -> str:
+    return Page(html_of(incident, *others)).text.replace(NBSP, " ")
+
+
+def said(rating: Rating, cause: str = "", note: str = "", **changes: object) -> Feedback:
+    values = {"by": "ana", "at": NOW, "said_primary": "cpu-throttling"} | changes
+    return Feedback(rating=rating, cause=cause, note=note, **values)  # type: ignore[arg-type]
+
+
+def test_who_is_on_it_and_what_is_silenced_stand_at_the_top() -> None:
+    it = replace(
+        CONFIRMED,
+        on_it=OnIt(by="ana", since=NOW),
+        silences=(
+            Silenced(id="1", by="ben", until=NOW + timedelta(hours=2), alerts=3),
+            Silenced(id="2", by="zoe", until=NOW - timedelta(hours=1), alerts=1),
+            Silenced(id="3", by="moe", until=NOW + timedelta(hours=2), alerts=1, ended_at=NOW),
+        ),
+    )
+    text = text_of(it)
+    head = text[: text.index("What led to what")]
+    assert "ana is on it" in head
+    assert "silenced by ben until 05:04 UTC (3 alerts)" in head
+    assert "zoe" not in text
+    assert "moe" not in text
+
+
+@pytest.mark.parametrize(
+    ("feedback", "told"),
+    [
+        (said(Rating.RIGHT), "ana : right"),
+        (said(Rating.UNSURE, "node-drain"), "ana : can't tell"),
+        (said(Rating.WRONG, "node-drain"), "ana : wrong: it was Node drain"),
+        (said(Rating.WRONG), "ana : wrong: its cause is not in the list"),
+        (said(Rating.PARTLY, "dns-resolution"), "not the whole story: it was DNS resolution"),
+        (said(Rating.PARTLY), "ana : right, but not the whole story 03:04 UTC"),
+        (said(Rating.WRONG, "gc-pause", "seen in the profile"), "“seen in the profile”"),
+    ],
+)
+def test_what_people_say_is_told_in_words(feedback: Feedback, told: str) -> None:
+    assert told in text_of(replace(RESOLVED, feedback=(feedback,)))
+
+
+def test_nobody_has_said_yet_leads_to_slack() -> None:
+    assert "Nobody has said yet. The question stands under the message" in text_of(CONFIRMED)
+    link = "https://example.slack.com/archives/C1/p2"
+    given = parts(Shelf((CONFIRMED,)), slack_link=lambda _incident: link)
+    assert (
+        f'<a href="{link}" rel="noopener noreferrer">Answer in Slack'
+        in get("/incidents/8R5W", given).text
+    )
+
+
+def test_earlier_incidents_come_with_what_people_said_of_them() -> None:
+    earlier = replace(
+        RESOLVED,
+        id="5B2M",
+        received_at=CONFIRMED.received_at - timedelta(days=1),
+        feedback=(said(Rating.WRONG, "node-drain"),),
+    )
+    text = text_of(CONFIRMED, earlier)
+    place = text.index("Earlier ones like it (1)")
+    assert "people say: wrong: it was Node drain" in text[place:]
+    assert "None of the same workload or the same cause." in text_of(CONFIRMED)
+
+
+def test_a_storm_tells_the_place_in_the_queue() -> None:
+    queued = Queued(
+        place=27, incidents=37, alerts=412, seconds=60, starts_by=NOW + timedelta(seconds=70)
+    )
+    text = text_of(replace(DEFERRED, queued=queued))
+    assert "412 alerts in 60 s became 37 incidents." in text
+    assert "number 27 in the queue and starts by about 03:05:40 UTC" in text
+
+
+def test_charts_stand_on_the_page_as_drawing_and_as_table() -> None:
+    it = charted()
+    html = html_of(it)
+    assert 'role="img"' in html
+    figure = html[html.index("<figure") : html.index("</figure>")]
+    assert "<figcaption>" in figure
+    assert '<table class="figures">' in figure
+    assert 'scope="row"' in figure
+    assert "style=" not in html
+    ids = Page(html).all_of("id")
+    assert len(ids) == len(set(ids))
+
+
+def test_a_page_without_charts_and_stages_keeps_what_could_not_be_checked_beside_the_verdict() -> (
+    None
+):
+    assert CONFIRMED.diagnosis is not None
+    bare = replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, stages=()))
+    html = html_of(bare)
+    assert html.index("Could not check") < html.index('id="causes"')
+    assert html.index('id="causes"') < html_of(CONFIRMED).index("Could not check")
+
+
+def test_what_can_be_done_tells_risk_and_cost_first_and_the_rest_when_opened() -> None:
+    html = html_of(CONFIRMED)
+    offer = html[html.index('class="offers"') :]
+    assert offer.index("Medium risk, cost none") < offer.index("<details") < offer.index("Helps:")
+
+
+def test_each_confirmed_cause_leads_to_its_runbook_when_there_is_one() -> None:
+    html = html_of(CONFIRMED)
+    assert 'href="/runbooks/cpu-throttling"' in html
+    assert 'href="/runbooks/cpu-oversubscription"' not in html
+
+
+@pytest.mark.parametrize("where", ["by", "note", "cause"])
+def test_what_people_typed_never_becomes_markup(where: str) -> None:
+    given = {"by": HOSTILE} if where == "by" else {}
+    text = {where: HOSTILE} if where != "by" else {}
+    it = replace(
+        RESOLVED,
+        feedback=(said(Rating.WRONG, **text, **given),),
+        on_it=OnIt(by=HOSTILE, since=NOW),
+        silences=(Silenced(id="1", by=HOSTILE, until=NOW + timedelta(hours=1), alerts=1),),
+    )
+    for html in (html_of(it), get("/incidents?state=all", parts(Shelf((it,)))).text):
+        assert "<img" not in html
+        assert "onerror=" not in re.sub(r"&lt;[^<]*", "", html)
+        assert "\u202e" not in html
+
+
+def test_the_list_tells_who_is_on_it_and_what_people_said() -> None:
+    mine = replace(CONFIRMED, on_it=OnIt(by="ana", since=NOW))
+    done = replace(RESOLVED, id="5B2M", feedback=(said(Rating.RIGHT),))
+    text = Page(get("/incidents?state=all", parts(Shelf((mine, done)))).text).text
+    assert "CPU throttling ana is on it" in text
+    assert "CPU throttling people say: right" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("cause=cpu-throttling", ["8R5W"]),
+        ("cause=gc-pause", []),
+        ("workload=chat", ["8R5W"]),
+        ("workload=db-1", []),
+        ("span=1h", ["8R5W"]),
+        ("state=resolved&cause=cpu-throttling", ["5B2M"]),
+        ("state=resolved&span=24h&workload=llm", ["5B2M"]),
+        ("state=resolved&span=1h", []),
+    ],
+)
+def test_the_list_filters_by_workload_cause_and_time(query: str, expected: list[str]) -> None:
+    old = replace(RESOLVED, id="5B2M", received_at=NOW - timedelta(hours=5))
+    html = get(f"/incidents?{query}", parts(Shelf((CONFIRMED, old)))).text
+    assert re.findall(r'id="i-(\w+)"', html) == expected
+    assert ("Nothing matches. " in html) == (not expected)
+
+
+def test_filters_stay_when_the_state_or_the_page_changes() -> None:
+    many = tuple(
+        replace(CONFIRMED, id=f"N{n}", received_at=NOW - timedelta(seconds=n)) for n in range(3)
+    )
+    html = get(
+        "/incidents?workload=chat&cause=cpu-throttling&span=24h&text=llm&limit=2",
+        parts(Shelf(many)),
+    ).text
+    links = [link.replace("&amp;", "&") for link in re.findall(r'href="/incidents\?([^"]+)"', html)]
+    assert len(links) == 7
+    for link in links:
+        for part in ("workload=chat", "cause=cpu-throttling", "span=24h", "text=llm", "limit=2"):
+            assert part in link
+    assert '<option value="cpu-throttling" selected>' in html
+    assert '<option value="24h" selected>' in html
+
+
+@pytest.mark.parametrize("query", ["cause=%22%3E%3Cb%3E", "span=1y", "cause=" + "a" * 99])
+def test_a_filter_that_is_no_such_value_is_400_in_words(query: str) -> None:
+    answer = get(f"/incidents?{query}")
+    assert answer.status == 400
+    assert "must be" in answer.text
+
+
+def test_state_is_no_part_of_what_is_sure() -> None:
+    """A list says how sure a diagnosis is only where there is a verdict."""
+    again = replace(CONFIRMED, state=State.INVESTIGATING, n=2)
+    text = Page(get("/incidents", parts(Shelf((again,)))).text).text
+    assert " high " not in text
