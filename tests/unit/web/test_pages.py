@@ -13,7 +13,7 @@ from tailhound.settings import Settings
 from tailhound.web.app import create_app
 from tailhound.web.parts import Parts
 from tests.samples.hostile import HOSTILE, hostile
-from tests.samples.incidents import BLIND, CONFIRMED, LISTED
+from tests.samples.incidents import BLIND, CONFIRMED, LISTED, STATES
 from tests.samples.story import INGRESS_SERIES, NOW, QUERY
 from tests.unit.web.asgi import Response, request
 from tests.unit.web.shelf import Books, Output, Shelf, parts
@@ -125,6 +125,17 @@ def test_a_revised_verdict_keeps_the_old_one_struck_through() -> None:
     answer = get("/incidents/8R5W", parts(Shelf((replace(CONFIRMED, revised=revised),))))
     assert "<s>03:03:30 UTC no cause confirmed</s>" in answer.text
     assert "SSH answered late" in answer.text
+
+
+def test_a_confirmed_cause_without_a_symptom_is_told_and_not_named_as_the_cause() -> None:
+    text = page("/incidents/8R5W", STATES["no-symptom"]).text
+    assert "No cause confirmed" in text
+    assert "so this can't be named as the cause: CPU throttling : chat-json-2 was stopped" in text
+
+
+def test_that_no_known_cause_is_left_is_said() -> None:
+    text = page("/incidents/8R5W", STATES["nothing-left"]).text
+    assert "The cause is none of those that tailhound knows, or it has passed." in text
 
 
 def test_back_again_and_one_click_mode_are_said() -> None:
