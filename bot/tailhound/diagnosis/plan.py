@@ -101,8 +101,8 @@ def plan(
             names[runbook.id, wanted.name] = item.name
     found = tuple(shared.values())
     asked = {item.collector.name for item in found}
-    more = tuple(_always(one, resolved) for one in always if one.name not in asked)
-    return Plan(evidence=(*found, *more), names=names)
+    more = (_always(one, resolved) for one in always if one.name not in asked)
+    return Plan(evidence=(*found, *filter(_is_about_something, more)), names=names)
 
 
 def _merged(item: Planned, runbook: str, wanted: EvidencePlan) -> Planned:
@@ -123,6 +123,17 @@ def _always(collector: Collector[Any, Any], resolved: Resolved) -> Planned:
     params, why_not = _filled(collector, {}, resolved)
     name = collector.name.rpartition(".")[2]
     return Planned(name=name, collector=collector, params=params, why_not=why_not)
+
+
+def _is_about_something(item: Planned) -> bool:
+    """Whether more than a namespace is known of what it asks about; else it would ask nothing."""
+    if item.params is None:
+        return True
+    fields = dataclasses.fields(item.params)
+    return any(
+        field.name != "namespace" and getattr(item.params, field.name) != field.default
+        for field in fields
+    )
 
 
 def _params(runbook: Runbook, wanted: EvidencePlan, resolved: Resolved) -> tuple[Any, str]:
