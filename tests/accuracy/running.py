@@ -17,13 +17,13 @@ import yaml
 from tailhound import app
 from tailhound.cli import alerts
 from tailhound.diagnosis.report import as_json
-from tailhound.diagnosis.symptom import LATENCY
 from tailhound.durable.answers import QUESTION_AT_MOST
 from tailhound.durable.investigation import SUBJECT, Investigator
 from tailhound.durable.offline import Terms, investigate
 from tailhound.flow import Request
 from tailhound.model import Diagnosis, Evidence, Incident
 from tailhound.model.redaction import plain, redacted
+from tailhound.model.symptomless import LATENCY
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings, load
 from tests.lab.apiserver import ApiServer, StandIn

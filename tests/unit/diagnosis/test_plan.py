@@ -4,7 +4,7 @@ from tailhound import app
 from tailhound.diagnosis.before import CHANGES
 from tailhound.diagnosis.plan import plan
 from tailhound.diagnosis.resolved import Resolved
-from tailhound.diagnosis.symptom import LATENCY
+from tailhound.model.symptomless import LATENCY
 
 ALWAYS = tuple(app.collectors()[name] for name in (LATENCY, CHANGES))
 

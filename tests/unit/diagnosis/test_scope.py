@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tailhound.diagnosis.resolved import Resolved
 from tailhound.diagnosis.scope import scope_of as scope_of_rows
-from tailhound.diagnosis.symptom import LATENCY, moved
+from tailhound.diagnosis.symptom import moved
 from tailhound.model import Evidence, EvidenceStatus
+from tailhound.model.symptomless import LATENCY
 
 NODES = (("a", "gpu-1"), ("b", "gpu-1"), ("c", "gpu-2"), ("d", "gpu-3"))
 

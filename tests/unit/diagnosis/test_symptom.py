@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from tailhound.diagnosis.symptom import LATENCY, moved
+from tailhound.diagnosis.symptom import moved
 from tailhound.diagnosis.symptom import shape_and_load as shape_and_load_of_rows
 from tailhound.diagnosis.symptom import symptom_of as symptom_of_rows
 from tailhound.model import Evidence, EvidenceStatus, Symptom
+from tailhound.model.symptomless import LATENCY
 
 NOW = 1_000_000.0
 
