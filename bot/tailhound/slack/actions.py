@@ -1,0 +1,50 @@
+"""The ids of what people press, and the value that a button carries.
+
+A value names an incident and the revision that was shown. It comes back from outside, so it is
+read as an id and nothing else: what a click may do is asked of the store.
+"""
+
+import re
+from typing import Final
+
+from tailhound.model import Incident
+
+RECHECK: Final = "recheck"
+"""*Re-check*: ask everything again."""
+
+ON_IT: Final = "on_it"
+"""*I'm on it*."""
+
+SILENCE: Final = "silence"
+"""*Silence…*: opens the preview of what would be muted."""
+
+WRONG: Final = "wrong"
+"""*Wrong? Tell us the cause*, and *Tell us the cause* where none was confirmed: opens a form."""
+
+RIGHT: Final = "right"
+"""*Yes, that was it*."""
+
+CHECK_NOW: Final = "check_now"
+"""*Check this one now*, of an incident that waits its turn."""
+
+OPEN_HELD: Final = "open_held"
+"""*Open 7F3K* in a storm's message: the incident gets a message of its own."""
+
+PAGE: Final = "page"
+"""*Full evidence* and *All of them*, links: Slack reports the click all the same."""
+
+POSTMORTEM: Final = "postmortem"
+"""*Postmortem draft*, a link."""
+
+_VALUE: Final = re.compile(r"(?P<incident>[A-Za-z0-9_-]{1,40}):\d{1,19}")
+
+
+def value_of(incident: Incident) -> str:
+    """What the buttons of an incident's message carry: `8R5W:3`."""
+    return f"{incident.id}:{incident.revision}"
+
+
+def incident_in(value: str) -> str:
+    """The id of the incident in a button's value; "" when the value is none of ours."""
+    found = _VALUE.fullmatch(value)
+    return found["incident"] if found else ""
