@@ -14,12 +14,21 @@ FAIR_PART = 0.5
 
 
 def scope_of(rows: Rows, evidence: Iterable[Evidence], resolved: Resolved) -> str:
-    """`1 of 3 pods, on gpu-node-1`, `all 3 pods`, `1 of 2 drives`; "" when nobody can tell.
+    """`1 of 3 pods, on gpu-1`, `all 3 pods`, `1 of 2 drives`, `one node, ci-3`; "" when unknown.
 
     Where the incident has more pods or nodes than are looked at, that is said in any case.
     """
-    found = _of_pods(rows[0], resolved) or _of_drives(rows[0], evidence) if rows else ""
+    found = _found(rows[0], evidence, resolved) if rows else ""
     return ", ".join(part for part in (found, _looked_at(resolved)) if part)
+
+
+def _found(row: Mapping[str, Any], evidence: Iterable[Evidence], resolved: Resolved) -> str:
+    kind = str(row.get("symptom", ""))
+    if kind.startswith("disk"):
+        return _of_drives(evidence)
+    if kind.startswith("node"):
+        return f"one node, {resolved.nodes[0]}" if len(resolved.nodes) == 1 else ""
+    return _of_pods(row, resolved)
 
 
 def _looked_at(resolved: Resolved) -> str:
@@ -41,7 +50,7 @@ class _Pods:
 def _of_pods(row: Mapping[str, Any], resolved: Resolved) -> str:
     total = len(resolved.pods)
     if total == 1:
-        return "the only pod" if _is_engines(row) else ""
+        return "the only pod" if "pods" in row and row.get("symptom") != "edge" else ""
     found = _hit(row)
     if not found.hit or total == 0:
         return ""
@@ -50,11 +59,6 @@ def _of_pods(row: Mapping[str, Any], resolved: Resolved) -> str:
     silent = total - found.measured
     more = f", {silent} not measured" if silent > 0 else ""
     return f"{len(found.hit)} of {total} pods{_where(found.hit, resolved)}{more}"
-
-
-def _is_engines(row: Mapping[str, Any]) -> bool:
-    """Whether the workload's own server measured it, not the ingress, a drive or a node."""
-    return "pods" in row and not str(row.get("symptom", "")).startswith(("edge", "disk"))
 
 
 def _hit(row: Mapping[str, Any]) -> _Pods:
@@ -86,10 +90,8 @@ def _where(pods: Sequence[str], resolved: Resolved) -> str:
     return f", {several} {node}"
 
 
-def _of_drives(row: Mapping[str, Any], evidence: Iterable[Evidence]) -> str:
-    """How many of the drives that are looked at are slow, where the symptom is a drive's."""
-    if not str(row.get("symptom", "")).startswith("disk"):
-        return ""
+def _of_drives(evidence: Iterable[Evidence]) -> str:
+    """How many of the drives that are looked at are slow."""
     drives = next((item.facts["drives"] for item in evidence if item.facts.get("drives")), ())
     growths = [_number(one.get("slowdown_ratio")) for one in _records(drives)]
     known = [growth for growth in growths if growth is not None]

@@ -168,6 +168,13 @@ def test_a_slow_drive_is_counted_among_those_that_are_measured(
     assert scope_of(found, THREE) == told
 
 
+def test_what_one_node_counts_is_told_with_that_node() -> None:
+    found = evidence(row(4.0, symptom="node_starts"), collector="prometheus.node_agents")
+    assert scope_of(found, Resolved(nodes=("ci-3",))) == "one node, ci-3"
+    assert scope_of(found, Resolved(nodes=("ci-3", "ci-4"))) == ""
+    assert scope_of(found, Resolved()) == ""
+
+
 ANY = st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=5)
 
 
