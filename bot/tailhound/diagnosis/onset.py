@@ -17,8 +17,8 @@ FLOOR_RATIO = 0.10
 """A band is never narrower than a tenth of its median: a flat series has no deviation at all, and
 any jitter would leave it. Our own default."""
 
-TEETH = 3
-"""A comb has at least three spikes."""
+TEETH = 4
+"""A comb has at least four spikes: three come in equal intervals by accident. Our own default."""
 
 TOOTH_RATIO = 1.5
 """A spike stands out from the usual value by half of it. Our own default."""
@@ -104,7 +104,7 @@ def left_band(series: FactValue, usual_series: FactValue) -> bool | None:
 def teeth_of(series: FactValue, usual_series: FactValue) -> tuple[float, ...]:
     """When each spike of a comb began; () when the series is none.
 
-    A comb leaves its band upwards and comes back at least three times, in equal intervals, and goes
+    A comb leaves its band upwards and comes back at least four times, in equal intervals, and goes
     on doing so; a series that is usually like that is none. What is shorter than the rate window
     that the series was read with can't be told from a steady rise.
     """
