@@ -87,7 +87,11 @@ def test_no_command_prints_what_there_is(terminal: Terminal) -> None:
         (("check",), "the following arguments are required: PATH"),
         (("demo", "--port", "x"), "invalid int value: 'x'"),
         (("diagnose", "--alert", "absent.json"), "absent.json: can't be read: No such file"),
-        (("diagnose", "--runbook", "x", "--input", "y"), "--input y: write NAME=VALUE"),
+        (
+            ("diagnose", "--runbook", "cpu-throttling", "--input", "y"),
+            "--input y: write NAME=VALUE",
+        ),
+        (("diagnose", "--alert", "a", "--input", "pods=a"), "--input goes with --runbook"),
         (
             ("diagnose", "--runbook", "cpu", "--input", "namespace=a"),
             "no such runbook; there are: ",

@@ -12,7 +12,7 @@ from tailhound.errors import RecordingUnreadable, SettingsError
 from tailhound.flow import Transport
 from tailhound.model import Incident
 from tailhound.rules.loading import Compiled
-from tailhound.settings import Settings
+from tailhound.settings import Profile, Settings
 from tailhound.transports import recording
 from tailhound.transports.recording import Recorder, Recording
 from tailhound.transports.replay import ReplayTransport
@@ -79,7 +79,13 @@ def only(whole: Compiled, runbook: str | None) -> Compiled:
         raise SettingsError(f"--runbook {runbook}: no such runbook; there are: {known}")
     return Compiled(
         runbooks=(whole.by_id[runbook],),
-        profiles=(),
+        profiles=tuple(_about(profile, runbook) for profile in whole.profiles),
         slo=whole.slo,
         templates=whole.templates,
     )
+
+
+def _about(profile: Profile, runbook: str) -> Profile:
+    """The profile with the thresholds of one runbook only."""
+    kept = {id: values for id, values in profile.thresholds.items() if id == runbook}
+    return profile.model_copy(update={"thresholds": kept})

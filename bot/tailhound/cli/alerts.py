@@ -1,4 +1,4 @@
-"""What `diagnose` reads: one alert, a whole Alertmanager v4 body, or a runbook's inputs by hand."""
+"""What `diagnose` reads: one alert, or a whole Alertmanager v4 body."""
 
 import json
 import sys
@@ -33,15 +33,9 @@ def group_of(body: bytes, where: str) -> AlertGroup:
         raise SettingsError(f"{where}: {error}") from error
 
 
-def by_hand(runbook: str, inputs: Sequence[str], now: datetime) -> AlertGroup:
-    """An alert that stands for `--runbook ID --input name=value ...`."""
-    labels = {"alertname": f"by hand: {runbook}"}
-    for text in inputs:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise SettingsError(f"--input {text}: write NAME=VALUE, as in --input namespace=prod")
-        labels[name] = value
-    alert = {"status": "firing", "labels": labels, "startsAt": now.isoformat()}
+def with_labels(labels: Mapping[str, str], now: datetime) -> AlertGroup:
+    """An alert that stands for what a person says."""
+    alert = {"status": "firing", "labels": dict(labels), "startsAt": now.isoformat()}
     return group_of(json.dumps(alert).encode(), "--input")
 
 

@@ -6,17 +6,20 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from tailhound import app
 from tailhound.cli import alerts
+from tailhound.cli.by_hand import by_hand
 from tailhound.cli.text import markdown, terminal
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.offline import Terms, investigate
+from tailhound.errors import SettingsError
 from tailhound.model import ANSWERED, Incident, Progress
 from tailhound.settings import Settings, load
 
@@ -37,17 +40,17 @@ def run(args: argparse.Namespace) -> int:
     settings = load(args.config)
     replay = app.recorded(args.replay) if args.replay else None
     now = replay.as_of if replay else datetime.now(UTC)
-    body = b"" if args.runbook else alerts.read_body(args.alert)
-    group = (
-        alerts.by_hand(args.runbook, args.input, now)
-        if args.runbook
-        else alerts.group_of(body, args.alert)
-    )
-    found = alerts.to_diagnose(group, settings, now)
+    if args.input and not args.runbook:
+        raise SettingsError("--input goes with --runbook; the labels of an alert say what it is of")
     rules = app.only(app.compiled(settings), args.runbook)
+    runbook = rules.by_id[args.runbook] if args.runbook else None
+    told = by_hand(runbook, args.input, settings.incidents) if runbook else None
+    body = b"" if told else alerts.read_body(args.alert)
+    group = alerts.with_labels(told.labels, now) if told else alerts.group_of(body, args.alert)
+    found = alerts.to_diagnose(group, settings, now)
     body_sent = json.loads(body or "null")
     office = app.Office(settings, rules, replay=replay, body=body_sent, now=now)
-    diagnosed = asyncio.run(all_of(found, settings, office, now))
+    diagnosed = asyncio.run(all_of(found, settings, office, now, told.given if told else {}))
     if args.record:
         office.keep(args.record, diagnosed)
     _print(diagnosed, args, now)
@@ -55,15 +58,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def all_of(
-    found: Sequence[Incident], settings: Settings, office: app.Office, now: datetime
+    found: Sequence[Incident],
+    settings: Settings,
+    office: app.Office,
+    now: datetime,
+    given: Mapping[str, Any] | None = None,
 ) -> list[Incident]:
-    """Each incident in turn, with the same connections."""
+    """Each incident in turn, with the same connections. `given` is known of the subject already."""
     on_terminal = sys.stderr.isatty()
     terms = Terms(
         as_of=now,
         seconds=settings.deadlines.verdict,
         on_progress=_progress(on_terminal),
         record=office.record,
+        given=given or {},
     )
     try:
         return [await investigate(office.investigator, incident, terms) for incident in found]

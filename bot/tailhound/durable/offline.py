@@ -1,7 +1,8 @@
 """A whole investigation on a plain event loop, without a database: for `tailhound diagnose`."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,12 +19,17 @@ def _nobody(_request: Request[Any], _reply: Any, _seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """`as_of` is the moment that is looked at, `seconds` the time until the verdict."""
+    """`as_of` is the moment that is looked at, `seconds` the time until the verdict.
+
+    `given` is what is known of the subject beforehand, by the names of `Resolved`: it stands in
+    for what is found.
+    """
 
     as_of: datetime
     seconds: float
     on_progress: OnProgress = lambda _progress: None
     record: Record = _nobody
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 async def investigate(investigator: Investigating, incident: Incident, terms: Terms) -> Incident:
@@ -32,7 +38,8 @@ async def investigate(investigator: Investigating, incident: Incident, terms: Te
     started = loop.time()
     soon = Turn(deadline=started + RESOLVE_SHARE * terms.seconds, as_of=terms.as_of)
     turn = Turn(deadline=started + terms.seconds, as_of=terms.as_of)
-    resolved: Plain = await investigator.resolve(incident, soon, record=terms.record)
+    found: Plain = await investigator.resolve(incident, soon, record=terms.record)
+    resolved = {**found, "resolved": {**found["resolved"], **terms.given}}
     collected = await investigator.collect(
         incident, resolved, turn, terms.on_progress, record=terms.record
     )
