@@ -5,7 +5,11 @@ async function look() {
     const answer = await fetch(messages.dataset.source, { headers: { "If-None-Match": messages.dataset.changed } });
     if (answer.status === 200) {
       messages.dataset.changed = answer.headers.get("ETag");
+      const unfolded = [...messages.querySelectorAll("details[open]")].map((thread) => thread.id);
       messages.innerHTML = await answer.text();
+      for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+      const modal = messages.querySelector("a.open-modal");
+      if (modal) location.assign(modal.href);
     }
   } finally {
     setTimeout(look, 700);

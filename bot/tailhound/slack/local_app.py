@@ -5,13 +5,13 @@ deliver over the socket. It listens on loopback only, and takes a click only fro
 """
 
 import asyncio
+import contextlib
 import json
 import secrets
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -22,18 +22,21 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from tailhound.shipped import shipped
+from tailhound.slack.form_html import home_html, modal_html
 from tailhound.slack.local import Channel, LocalSlack, Reply
+from tailhound.slack.local_hands import Deliver, Hands
 from tailhound.slack.render_html import message_html, mrkdwn_html
 
-Deliver = Callable[[str, Mapping[str, Any]], object]
-"""envelope id, payload -> the acknowledgement: `SlackListeners.receive`."""
+Form = Mapping[str, Sequence[str]]
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _BODY_BYTES: Final = 1_000_000
 _FILE_BYTES: Final = 20_000_000
+_HOME_SECONDS: Final = 2.0
 _POLICY: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; img-src 'self'; style-src 'self'; "
+    "script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
@@ -50,7 +53,8 @@ class LocalApp:
     def __init__(
         self, slack: LocalSlack, deliver: Deliver, *, base: str, user: str = "U0YOU"
     ) -> None:
-        self._slack, self._deliver, self._user = slack, deliver, user
+        self._slack = slack
+        self._hands = Hands(slack, deliver, user)
         self._base = base.rstrip("/")
         self._path = urlsplit(self._base).path
         self._key = secrets.token_urlsafe(24)
@@ -69,6 +73,12 @@ class LocalApp:
                 Route("/api/{method}", self._api, methods=["POST"]),
                 Route("/response/{key:path}", self._response, methods=["POST"]),
                 Route("/upload/v1/{key}", self._upload, methods=["POST"]),
+                Route("/channel/{id}/command", self._command, methods=["POST"]),
+                Route("/modal", self._modal),
+                Route("/modal", self._use_modal, methods=["POST"]),
+                Route("/home", self._home_tab),
+                Route("/home", self._use_home, methods=["POST"]),
+                Route("/file/{id}", self._upload_shown),
                 Route("/{name}", self._file),
             ]
         )
@@ -100,7 +110,9 @@ class LocalApp:
             base=self._path,
             changed=changed,
             channel=channel,
-            messages=[self._shown(message) for message in self._slack.messages(channel.id)],
+            key=self._key,
+            modal=self._slack.modal(self._hands.user),
+            messages=[self._with_replies(channel.id, m) for m in self._slack.messages(channel.id)],
             whispers=[
                 Markup(mrkdwn_html(str(whisper.get("text", ""))))  # noqa: S704  escaped there
                 for whisper in channel.whispers[-1:]
@@ -109,26 +121,113 @@ class LocalApp:
         return HTMLResponse(text, headers={**_POLICY, "ETag": str(changed)})
 
     def _shown(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        click = (
-            f'<input type="hidden" name="ts" value="{escape(message["ts"])}">'
-            f'<input type="hidden" name="key" value="{escape(self._key)}">'
-        )
-        body = Markup(message_html(message, click=click, now=self._slack.now))  # noqa: S704  escaped there
+        click = f'<input type="hidden" name="ts" value="{escape(message["ts"])}">{self._hidden()}'
+        files = f"{self._path}/file"
+        drawn = message_html(message, click=click, now=self._slack.now, files=files)
+        body = Markup(drawn)  # noqa: S704  escaped there
         return {"ts": message["ts"], "edited": "edited" in message, "html": body}
 
+    def _with_replies(self, channel: str, message: Mapping[str, Any]) -> dict[str, Any]:
+        replies = self._slack.thread(channel, message["ts"])[1:] if "thread_ts" in message else []
+        return {**self._shown(message), "replies": [self._shown(reply) for reply in replies]}
+
     async def _click(self, request: Request) -> Response:
-        self._own_page_only(request)
-        form = dict(parse_qsl((await _body(request)).decode("utf-8", "replace")))
-        if not secrets.compare_digest(form.get("key", ""), self._key):
-            raise HTTPException(403, "this click does not come from the page that was served")
+        form = await self._own_form(request)
         channel = self._known(request)
-        ts, action_id = form.get("ts", ""), form.get("action_id", "")
+        ts, action_id = _one(form, "ts"), _one(form, "action_id")
         try:
-            payload = self._slack.press(channel.id, ts, action_id, self._user)
+            await asyncio.to_thread(self._hands.press, channel.id, ts, action_id)
         except LookupError as error:
             raise HTTPException(404, "that message has no such button any more") from error
-        await asyncio.to_thread(self._deliver, str(uuid.uuid4()), payload)
-        return RedirectResponse(f"{self._path}/channel/{channel.id}", status_code=303)
+        return self._to(f"/channel/{channel.id}")
+
+    async def _command(self, request: Request) -> Response:
+        form = await self._own_form(request)
+        channel = self._known(request)
+        text = _one(form, "text").removeprefix("/tailhound").strip()
+        await asyncio.to_thread(self._hands.type, channel.id, text)
+        return self._to(f"/channel/{channel.id}")
+
+    async def _modal(self, request: Request) -> Response:
+        return self._shown_modal({})
+
+    def _shown_modal(self, errors: Mapping[str, str]) -> Response:
+        view = self._slack.modal(self._hands.user)
+        if view is None:
+            return self._to("/")
+        form = modal_html(view, errors, hidden=self._hidden(), files=f"{self._path}/file")
+        return self._form("modal", form, errors.get("", ""))
+
+    async def _use_modal(self, request: Request) -> Response:
+        form = await self._own_form(request)
+        try:
+            errors = await asyncio.to_thread(self._act, form)
+        except LookupError:
+            return self._to("/modal")  # the app has changed the form meanwhile: look at it again
+        return self._shown_modal(errors) if errors else self._to("/modal")
+
+    def _act(self, form: Form) -> Mapping[str, str]:
+        """Fill in the modal, then do what was pressed; what is wrong, by block id."""
+        if "close" in form:
+            self._hands.close()
+            return {}
+        self._hands.fill(form)
+        if "use" in form:
+            self._hands.use(_one(form, "use"))
+        return self._hands.submit() if "submit" in form else {}
+
+    async def _home_tab(self, request: Request) -> Response:
+        user = self._hands.user
+        old = self._slack.home(user)
+        seen = old.hash if old else ""
+        await asyncio.to_thread(self._hands.look_home)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_HOME_SECONDS):
+                while (view := self._slack.home(user)) is None or view.hash == seen:
+                    await asyncio.sleep(0.02)
+        view = self._slack.home(user)
+        if view is None:
+            return self._form("home", "<p>The app has drawn no home tab.</p>", "")
+        drawn = home_html(view, hidden=self._hidden(), files=f"{self._path}/file")
+        return self._form("home", drawn, "")
+
+    async def _use_home(self, request: Request) -> Response:
+        form = await self._own_form(request)
+        try:
+            await asyncio.to_thread(lambda: self._hands.use(_one(form, "use"), home=True))
+        except LookupError as error:
+            raise HTTPException(404, "the home tab has no such button any more") from error
+        return self._to("/")
+
+    async def _upload_shown(self, request: Request) -> Response:
+        file = self._slack.file(request.path_params["id"])
+        if file is None or file.content is None:
+            raise HTTPException(404, "there is no such file")
+        kind = "image/png" if file.content.startswith(b"\x89PNG") else "text/plain; charset=utf-8"
+        return Response(file.content, media_type=kind, headers=_POLICY)
+
+    async def _own_form(self, request: Request) -> Form:
+        """The fields of a form that this application served, and nobody else."""
+        self._own_page_only(request)
+        form = parse_qs((await _body(request)).decode("utf-8", "replace"))
+        if not secrets.compare_digest(_one(form, "key").encode(), self._key.encode()):
+            raise HTTPException(403, "this click does not come from the page that was served")
+        return form
+
+    def _to(self, path: str) -> Response:
+        return RedirectResponse(f"{self._path}{path}", status_code=303)
+
+    def _hidden(self) -> str:
+        return f'<input type="hidden" name="key" value="{escape(self._key)}">'
+
+    def _form(self, kind: str, form: str, trouble: str) -> Response:
+        text = self._pages.get_template("form.html.j2").render(
+            base=self._path,
+            kind=kind,
+            form=Markup(form),  # noqa: S704  escaped there
+            trouble=trouble,
+        )
+        return HTMLResponse(text, headers=_POLICY)
 
     def _own_page_only(self, request: Request) -> None:
         """A click counts only on loopback, and only from the page itself."""
@@ -186,6 +285,10 @@ def _arguments(content_type: str, body: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def _one(form: Form, name: str) -> str:
+    return next(iter(form.get(name, ())), "")
 
 
 async def _body(request: Request, most: int = _BODY_BYTES) -> bytes:

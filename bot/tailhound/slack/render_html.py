@@ -6,7 +6,7 @@ drawn only where a block names one, and only to http or https.
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,19 +23,36 @@ _STRIKE = re.compile(r"(?<![\w~])~(?=\S)([^~\n]+?)(?<=\S)~(?![\w~])")
 _HELD = re.compile("\ue000(\\d+)\ue001")
 _AGO = re.compile(r'(?P<head><time class="ago" datetime="(?P<at>[^"]{20})">)[^<]*</time>')
 _LINK = re.compile(r"https?://[^\s\"'<>]+")
+_FILE = re.compile(r"F[A-Z0-9]{8,}")
 
 
-def message_html(message: Json, *, click: str = "", now: datetime | None = None) -> str:
+def message_html(
+    message: Json, *, click: str = "", now: datetime | None = None, files: str = ""
+) -> str:
     """One message. `click` is HTML (fields of a form) that each button sends along; "" = no forms.
 
+    `files` is the address under which uploaded files are; "" = images are told by their alt text.
     A message without blocks is drawn from its text. With `now`, dates are told as Slack tells them
     ("4 min ago"), without it by the clock.
     """
     blocks = message.get("blocks") or [
         {"type": "section", "text": {"type": "mrkdwn", "text": str(message.get("text", ""))}}
     ]
-    drawn = "\n".join(_block(block, click) for block in blocks)
+    drawn = "\n".join([_block(block, click, files) for block in blocks])
+    drawn += "".join(_file(file, files) for file in message.get("files", ()))
     return _AGO.sub(lambda found: _ago(found, now), drawn) if now else drawn
+
+
+def block_html(block: Json, *, files: str = "") -> str:
+    """One block that nobody can press."""
+    return _block(block, "", files)
+
+
+def _file(file: Json, files: str) -> str:
+    id, title = str(file.get("id", "")), html.escape(str(file.get("title", "")))
+    if not files or _FILE.fullmatch(id) is None:
+        return f'<p class="context">File: {title}</p>'
+    return f'<p class="context"><a href="{files}/{id}">{title}</a></p>'
 
 
 def mrkdwn_html(text: str) -> str:
@@ -77,19 +94,81 @@ def _escaped(text: str) -> str:
     return html.escape(read, quote=True)
 
 
-def _block(block: Json, click: str) -> str:
+def _block(block: Json, click: str, files: str) -> str:
     kind = block.get("type")
     if kind == "header":
         return f"<h2>{_text(block['text'])}</h2>"
     if kind == "section":
-        return f'<p class="section">{_text(block["text"])}</p>'
+        return _section(block, click)
     if kind == "context":
         inner = " ".join(_text(element) for element in block["elements"])
         return f'<p class="context">{inner}</p>'
     if kind == "actions":
         inner = "\n".join(_button(element, click) for element in block["elements"])
         return f'<div class="actions">{inner}</div>'
-    return "<hr>" if kind == "divider" else ""
+    if kind == "image":
+        return _image(block, files)
+    draw = _OTHERS.get(str(kind))
+    return draw(block) if draw else ""
+
+
+def _section(block: Json, click: str) -> str:
+    texts = [block["text"]] if "text" in block else []
+    inner = "<br>\n".join(_text(text) for text in [*texts, *block.get("fields", ())])
+    beside = block.get("accessory") or {}
+    drawn = _button(beside, click) if beside.get("type") == "button" else ""
+    return f'<p class="section">{inner}</p>{drawn}'
+
+
+def _image(block: Json, files: str) -> str:
+    """A file of the workspace; nothing is ever fetched from elsewhere."""
+    alt = html.escape(str(block.get("alt_text", "")), quote=True)
+    file = str((block.get("slack_file") or {}).get("id", ""))
+    title = _text(block["title"]) if "title" in block else ""
+    caption = f"<figcaption>{title}</figcaption>" if title else ""
+    if not files or _FILE.fullmatch(file) is None:
+        return f'<figure><p class="context">Image: {alt}</p>{caption}</figure>'
+    return f'<figure><img src="{files}/{file}" alt="{alt}">{caption}</figure>'
+
+
+def _table(block: Json) -> str:
+    head, *body = ["".join(_cell(cell, "th" if n == 0 else "td") for cell in row)
+                   for n, row in enumerate(block["rows"])]  # fmt: skip
+    rows = "".join(f"<tr>{row}</tr>" for row in body)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cell(cell: Json, tag: str) -> str:
+    raw = html.escape(str(cell.get("text", "")))
+    inner = _rich(cell) if cell.get("type") == "rich_text" else raw
+    return f"<{tag}>{inner}</{tag}>"
+
+
+def _rich(element: Json) -> str:
+    """Rich text: texts, links and lists; its preformatted parts stay as they are typed."""
+    inner = "".join(_rich(part) for part in element.get("elements", ()))
+    kind = element.get("type")
+    if kind == "rich_text_preformatted":
+        return f"<pre>{inner}</pre>"
+    if kind == "rich_text_list":
+        items = "".join(f"<li>{_rich(part)}</li>" for part in element.get("elements", ()))
+        return f"<ul>{items}</ul>"
+    if kind == "rich_text_section":
+        return f"<span>{inner}</span>"
+    return inner or html.escape(str(element.get("text") or element.get("fallback") or ""))
+
+
+def _alert(block: Json) -> str:
+    level = html.escape(str(block.get("level", "default")), quote=True)
+    return f'<p class="alert {level}"><strong>{level}</strong> {_text(block["text"])}</p>'
+
+
+_OTHERS: Mapping[str, Callable[[Json], str]] = {
+    "divider": lambda _: "<hr>",
+    "table": _table,
+    "rich_text": lambda block: f'<div class="rich">{_rich(block)}</div>',
+    "alert": _alert,
+}
 
 
 def _text(text: Json) -> str:

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tailhound.slack import limits
-from tailhound.slack.local import clicks, files, forms, messages, views
+from tailhound.slack.local import answers, clicks, files, forms, messages, views
 from tailhound.slack.local.methods import METHODS, OPEN_SOCKET, OPEN_SOCKET_PER_MINUTE
 from tailhound.slack.local.rates import Rates
-from tailhound.slack.local.world import Channel, Group, Json, Person, Refused, View, World
+from tailhound.slack.local.world import Channel, File, Group, Json, Person, Refused, View, World
 
 SCOPES = frozenset(
     {"chat:write", "commands", "files:read", "files:write", "usergroups:read", "users:read"}
@@ -139,6 +138,11 @@ class LocalSlack:
         with self._lock:
             return self.world.homes.get(user)
 
+    def file(self, id: str) -> File | None:
+        """An uploaded file."""
+        with self._lock:
+            return self.world.files.get(id)
+
     def call(self, method: str, token: str, arguments: Json) -> Reply:
         """Answer one call of the Web API. JSON texts among the arguments may be parsed or not."""
         with self._lock:
@@ -222,37 +226,26 @@ class LocalSlack:
             if url.left == 0:
                 return Reply({"ok": False, "error": "used_url"}, status=404)
             url.left -= 1
-            return self._said(url.channel, url.user, url.ts, body)
+            return self._said(clicks.At(self.channels[url.channel], url.ts, url.user), body)
 
     def acknowledged(self, payload: Json, answer: Json) -> Reply:
         """What the acknowledgement of a slash command makes people see."""
         with self._lock:
             if not answer:
                 return Reply({"ok": True})
-            return self._said(payload["channel_id"], payload["user_id"], "", answer)
+            channel = self.channels[payload["channel_id"]]
+            return self._said(clicks.At(channel, "", payload["user_id"]), answer)
 
     def socket_opened(self, ticket: str) -> bool:
         """Whether a socket with this ticket may stand: each is good once, for half a minute."""
         with self._lock:
             return self._clock() <= self._tickets.pop(ticket, -1.0)
 
-    def _said(self, channel: str, user: str, ts: str, body: Json) -> Reply:
-        place = self.channels[channel]
+    def _said(self, at: clicks.At, body: Json) -> Reply:
         try:
-            if body.get("delete_original") and ts in place.messages:
-                messages.remove(self.world, place, ts)
-                return Reply({"ok": True})
-            content = messages.checked(self.world, _parsed(body), limits.MESSAGE_TEXT)
+            answers.said(self.world, at, _parsed(body))
         except Refused as refusal:
             return Reply(refusal.body, status=400 if str(refusal) == "no_text" else 404)
-        if body.get("replace_original") and ts in place.messages:
-            place.messages[ts].update(content)
-        elif body.get("response_type") == "in_channel":
-            posted = messages.new_message(self.world, place, {**body, **content})
-            messages.put(self.world, place, posted)
-        else:
-            place.whispers.append({**body, "user": user, "ts": self.world.next_ts()})
-        self.world.touch()
         return Reply({"ok": True})
 
     def _open(self, user: str, *, home: bool = False) -> View:
