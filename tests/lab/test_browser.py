@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,38 @@ from tailhound.model import State
 from tests.samples.hostile import hostile
 from tests.samples.incidents import CONFIRMED, INVESTIGATING, LISTED
 from tests.samples.story import NOW
+from tests.unit.charts.samples import incident as charted
 from tests.unit.web.running import Running, running
 from tests.unit.web.shelf import Shelf, parts
 
 ARTIFACTS = Path(__file__).parents[2] / ".artifacts"
-PHONE = {"width": 360, "height": 780}
+PHONE = {"width": 390, "height": 844}
 NARROW = {"width": 320, "height": 640}
 DESKTOP = {"width": 1280, "height": 900}
 PATHS = (
     "incidents?state=all",
     *(f"incidents/{incident.id}" for incident in LISTED),
     "incidents/BAD1",
+    "incidents/C4A7",
+    "incidents/8R5W/postmortem",
     "runbooks",
+    *(f"runbooks/{id}" for id in ("cpu-throttling", "ssd-garbage-collection")),
+    "accuracy",
     "health",
+)
+SHOWN = {
+    "incidents?state=all": "incidents",
+    "incidents/8R5W": "incident",
+    "incidents/C4A7": "incident-charts",
+    "incidents/8R5W/postmortem": "postmortem",
+    "runbooks": "runbooks",
+    "runbooks/cpu-throttling": "runbook",
+    "accuracy": "accuracy",
+    "health": "health",
+}
+"""The pages of which a picture is kept, by what it is called."""
+CHARTED = replace(
+    charted(), id="C4A7", key="workload:prod/charted", received_at=NOW - timedelta(days=9)
 )
 pytestmark = pytest.mark.lab
 
@@ -53,7 +73,7 @@ CONTRAST = """() => {
   return bad;
 }"""
 SMALL_TARGETS = """() => [...document.querySelectorAll(
-    ".top a, .filters a, summary, input[type=search], .more a")]
+    ".top a, .pills a, .filters input:not([type=hidden]), .filters select, summary, .more a")]
   .filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 43.5)
   .map((e) => e.outerHTML.slice(0, 80))"""
 
@@ -91,7 +111,7 @@ def browser(needs: Callable[..., None]) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with running(parts(Shelf((*LISTED, hostile())))) as started:
+    with running(parts(Shelf((*LISTED, CHARTED, hostile())))) as started:
         yield started
 
 
@@ -133,18 +153,19 @@ def test_every_page_fits_reads_well_and_asks_nobody_else(
 ) -> None:
     ARTIFACTS.mkdir(exist_ok=True)
     with tab(browser, server, **options) as opened:
-        for path in PATHS:
+        page = opened.page
+        for path in PATHS if name in ("phone", "desktop") else (*SHOWN, "incidents/BAD1"):
             opened.go(path)
-            page = opened.page
+            if path in SHOWN:
+                page.screenshot(path=ARTIFACTS / f"web-{SHOWN[path]}-{name}-fold.png")
             for details in page.query_selector_all("details"):
                 details.evaluate("d => d.open = true")
             width = page.evaluate("document.documentElement.scrollWidth")
             assert width <= options["viewport"]["width"], f"{path} scrolls sideways"
             assert page.evaluate(CONTRAST) == [], path
             assert page.evaluate(SMALL_TARGETS) == [], path
-            if path in ("incidents?state=all", "incidents/8R5W"):
-                shot = f"web-{path.split('?', maxsplit=1)[0].replace('/', '-')}-{name}.png"
-                page.screenshot(path=ARTIFACTS / shot, full_page=True)
+            if path in SHOWN:
+                page.screenshot(path=ARTIFACTS / f"web-{SHOWN[path]}-{name}.png", full_page=True)
         assert opened.trouble == []
 
 
@@ -262,6 +283,98 @@ def test_keys_reach_the_search_and_walk_the_list(browser: Browser, server: Runni
         page.keyboard.press("k")
         page.keyboard.press("Enter")
         page.wait_for_url("**/incidents/7F3K")
+
+
+def test_the_way_from_the_list_to_the_rule_behind_a_claim_and_back(
+    browser: Browser, server: Running
+) -> None:
+    with tab(browser, server, viewport=PHONE, is_mobile=True, has_touch=True) as opened:
+        page = opened.page
+        opened.go("incidents")
+        opened.live()
+        page.locator("#i-8R5W").tap()
+        page.wait_for_url("**/incidents/8R5W")
+        page.locator(".chain .primary a").tap()
+        assert page.evaluate("location.hash") == "#cpu-throttling"
+        expect(page.locator("#cpu-throttling .claim").first).to_be_visible()
+        page.locator("#cpu-throttling a", has_text="Its runbook").tap()
+        page.wait_for_url("**/runbooks/cpu-throttling")
+        page.locator("#evidence-cpu summary").tap()
+        expect(page.locator("#evidence-cpu pre").first).to_be_visible()
+        page.locator(".more a").tap()
+        page.wait_for_url("**/incidents?state=all&cause=cpu-throttling")
+        assert page.locator("#cause").input_value() == "cpu-throttling"
+        assert page.locator("#i-2H8D").count() == 0
+        page.locator(".clear").tap()
+        page.wait_for_url("**/incidents")
+        for name in ("Accuracy", "Health", "Runbooks", "Incidents"):
+            page.locator(".top nav a", has_text=name).tap()
+            page.wait_for_url(f"**/{name.lower()}")
+        assert opened.trouble == []
+
+
+def test_a_choice_filters_by_itself_and_leaves_the_phone_its_room(
+    browser: Browser, server: Running
+) -> None:
+    with tab(browser, server, viewport=PHONE, is_mobile=True) as opened:
+        opened.go("incidents?state=all")
+        page = opened.page
+        assert not page.locator("#cause").is_visible()
+        page.locator("#filters summary").click()
+        page.locator("#cause").select_option("cpu-throttling")
+        page.wait_for_url("**cause=cpu-throttling**")
+        assert page.locator("#cause").is_visible()
+        assert page.locator("#i-8R5W").is_visible()
+        assert opened.trouble == []
+
+
+def test_filters_work_without_javascript(browser: Browser, server: Running) -> None:
+    with tab(browser, server, java_script_enabled=False) as opened:
+        page = opened.page
+        opened.go("incidents?state=all")
+        page.locator("#workload").fill("db-1")
+        page.locator("input[type=submit]").click()
+        page.wait_for_url("**workload=db-1**")
+        assert page.locator("tbody tr").count() == 1
+        assert opened.trouble == []
+
+
+def test_a_question_can_be_copied_to_be_asked_by_hand(browser: Browser, server: Running) -> None:
+    home = f"http://127.0.0.1:{server.port}"
+    with tab(browser, server) as opened:
+        page = opened.page
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=home)
+        opened.go("incidents/8R5W")
+        page.locator("#cpu-throttling summary").first.click()
+        block = page.locator("#evidence-cpu pre").first
+        page.locator("#evidence-cpu .copy").first.click()
+        expect(page.locator("#evidence-cpu .copy").first).to_have_text("Copied")
+        assert page.evaluate("navigator.clipboard.readText()") == block.text_content()
+        assert opened.trouble == []
+
+
+def test_a_chart_is_told_to_those_who_cannot_see_it(browser: Browser, server: Running) -> None:
+    with tab(browser, server, viewport=NARROW, is_mobile=True) as opened:
+        opened.go("incidents/C4A7")
+        page = opened.page
+        drawing = page.get_by_role("img").first
+        name = drawing.evaluate(
+            "e => e.getAttribute('aria-labelledby').split(' ')"
+            ".map((id) => document.getElementById(id).textContent).join(' ')"
+        )
+        assert "UTC" in name
+        page.locator("figure summary").first.click()
+        assert page.locator("figure tbody th[scope=row]").count() > 5
+        assert opened.trouble == []
+
+
+def test_a_question_mark_opens_the_list_of_keys(browser: Browser, server: Running) -> None:
+    with tab(browser, server) as opened:
+        opened.go("incidents")
+        opened.page.keyboard.press("?")
+        expect(opened.page.locator("#keys dl")).to_be_visible()
+        opened.page.keyboard.press("?")
+        expect(opened.page.locator("#keys dl")).not_to_be_visible()
 
 
 def test_hostile_labels_run_nothing(browser: Browser, server: Running) -> None:
