@@ -39,6 +39,7 @@ def plainly(text: str) -> str:
         ((bound(5, 1), bound(30, 2, "<")), "needs 5 s or under 30 s"),
         ((bound(5, 1), bound(30, 2, fact="c.d")), "needs 5 s, or needs 30 s"),
         ((bound(5), bound(30, fact="c.d")), "needs 5 s, needs 30 s"),
+        ((bound(5, 1), bound(5, 2, fact="c.d")), "needs 5 s"),
         ((bound(5, comparison="<="),), "needs 5 s or less"),
         ((bound(5, comparison="!="),), "needs other than 5 s"),
     ],

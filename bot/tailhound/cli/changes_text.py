@@ -86,7 +86,7 @@ def _cause(cause: CauseChange) -> list[str]:
 
 
 def _claim(change: ClaimChange) -> str:
-    """`    Loses real time   1.4   yes -> no   needed over 0.05, now needs over 2`."""
+    """`    Loses real time   1.4   yes -> no   needed 0.05, now needs 2`."""
     truths = f"{_mark(change.old)} -> {_mark(change.new)}"
     both = [check for check in (change.old, change.new) if check]
     values = dict.fromkeys(safe(claims.told(check, with_needs=False), 80) for check in both)

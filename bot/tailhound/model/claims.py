@@ -104,9 +104,13 @@ def _needs(check: Check, name: str) -> str:
 
 
 def needs(check: Check, most: int = 2) -> str:
-    """All that a claim needs, apart from what was seen: `needs 25 %, needs 0.05 s/s`."""
+    """All that a claim needs, apart from what was seen: `needs 25 %, or needs 9`; each once."""
     names = list(dict.fromkeys(bound.fact for bound in check.needs))
-    return ", ".join(_needs(check, name) for name in names[:most])
+    told: dict[str, str] = {}
+    for name in names:
+        text = _needs(check, name)
+        told.setdefault(text.removeprefix("or "), text)
+    return ", ".join([*told.values()][:most])
 
 
 def needed(bounds: Sequence[Bound], part: Part) -> str:
