@@ -2,13 +2,13 @@
 
 from tailhound.app.composition import (
     allow_list,
-    collectors,
     compiled,
     runbook_files,
     templates,
     transports,
 )
 from tailhound.app.office import Office, only, recorded, save
+from tailhound.app.plugins import collectors
 
 __all__ = [
     "Office",

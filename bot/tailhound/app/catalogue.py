@@ -4,7 +4,8 @@ import threading
 from datetime import datetime
 from pathlib import Path
 
-from tailhound.app.composition import allow_list, collectors, runbook_files
+from tailhound.app.composition import allow_list, runbook_files
+from tailhound.app.plugins import collectors
 from tailhound.errors import Finding, SettingsError
 from tailhound.model.wording import clock
 from tailhound.rules.loading import Compiled, compile_files

@@ -1,31 +1,16 @@
 """The composition root: the only place that names concrete classes, and what `diagnose` needs."""
 
-import importlib.metadata
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from tailhound.app.plugins import collectors
 from tailhound.errors import RunbookErrors, SettingsError
-from tailhound.flow import Collector, Transport
+from tailhound.flow import Transport
 from tailhound.requests.argv import SHIPPED, AllowList
 from tailhound.rules.loading import Compiled, load_runbooks
 from tailhound.rules.reading import read_file
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
-
-COLLECTORS = "tailhound.collectors"
-"""The entry-point group in which a third party registers collectors."""
-
-
-def collectors() -> Mapping[str, Collector[Any, Any]]:
-    """All registered collectors by name; SettingsError when two share a name."""
-    found: dict[str, Collector[Any, Any]] = {}
-    for entry in importlib.metadata.entry_points(group=COLLECTORS):
-        for collector in entry.load():
-            if collector.name in found:
-                raise SettingsError(f"two collectors are named {collector.name!r} ({entry.value})")
-            found[collector.name] = collector
-    return found
 
 
 def allow_list(settings: Settings) -> AllowList:

@@ -5,7 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tailhound.app.composition import collectors, transports
+from tailhound.app.composition import transports
+from tailhound.app.plugins import collectors
 from tailhound.durable.casefile import with_incidents
 from tailhound.durable.investigation import Investigator
 from tailhound.errors import RecordingUnreadable, SettingsError

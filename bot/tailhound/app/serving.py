@@ -11,8 +11,9 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
-from tailhound.app.composition import allow_list, collectors, compiled, transports
+from tailhound.app.composition import allow_list, compiled, transports
 from tailhound.app.counting import Counting, counting
+from tailhound.app.plugins import collectors
 from tailhound.app.site import Site
 from tailhound.app.ways import Ways
 from tailhound.durable.asking import Place, Terms

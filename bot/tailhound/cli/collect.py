@@ -24,13 +24,15 @@ from tailhound.settings import Settings, load
 from tailhound.transports.recording import Recorder
 from tailhound.transports.replay import ReplayTransport
 
-DONE, NO_BACKEND = 0, 3
+DONE, BROKEN, NO_BACKEND = 0, 1, 3
 RECORDS_SHOWN = 20
 """Records of a set, and samples of a series, that the text shows; JSON has all."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print facts and questions; exit code 3 when nobody answered what was asked."""
+    """Print facts and questions; exit code 3 when nobody answered what was asked, 1 when the
+    collector broke.
+    """
     known = app.collectors()
     if args.list:
         sys.stdout.write("".join(map(_listed, known.values())))
@@ -54,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write("\n")
     else:
         sys.stdout.write("\n".join(_lines(found, schema)) + "\n")
+    if not found.facts:  # one that came to its end declares each fact, if only as not measured
+        return BROKEN
     answered = any(one.status in ANSWERED for one in found.asked)
     return DONE if answered or not found.asked else NO_BACKEND
 
@@ -150,6 +154,8 @@ def _as_json(found: Evidence, schema: Mapping[str, Fact]) -> dict[str, Any]:
 
 def _lines(found: Evidence, schema: Mapping[str, Fact]) -> list[str]:
     told = [f"{found.collector}   {found.status.value}   {found.took_seconds:.2f} s"]
+    if found.reason:
+        told.append(f"  why  {cut(plain(redacted(found.reason), 1000), 600)}")
     for name, declared in schema.items():
         told += _fact(name, found.facts.get(name), declared)
     told.append(telling.tally(one.status for one in found.asked) or "nothing was asked")
