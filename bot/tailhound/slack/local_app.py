@@ -40,7 +40,11 @@ _POLICY: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
-_FILES: Final = {"channel.css": "text/css", "channel.js": "text/javascript"}
+_FILES: Final = {
+    "channel.css": "text/css",
+    "channel.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 
 
 class LocalApp:

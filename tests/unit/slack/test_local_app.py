@@ -173,7 +173,12 @@ def test_the_page_asks_for_new_messages_only_when_there_are_some(site: Site) -> 
 
 
 @pytest.mark.parametrize(
-    ("path", "kind"), [("/channel.css", "text/css"), ("/channel.js", "text/javascript")]
+    ("path", "kind"),
+    [
+        ("/channel.css", "text/css"),
+        ("/channel.js", "text/javascript"),
+        ("/icon.svg", "image/svg+xml"),
+    ],
 )
 def test_its_files_are_served(site: Site, path: str, kind: str) -> None:
     status, headers, _ = site.get(path)
