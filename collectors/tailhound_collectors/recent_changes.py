@@ -84,9 +84,10 @@ class RecentChangesCollector:
         then = yield from _then(params, first)
         if not first.heard and not then.heard:
             return RecentChanges()
+        rollouts = of_revisions(_own(first, params))
         rows = [
-            *of_revisions(_own(first, params)),
-            *of_workload(_object(first.of("workload"))),
+            *rollouts,
+            *of_workload(_object(first.of("workload")), rollouts),
             *of_hpa(_objects(first.of("rescaled")), then.hpas, params.workload),
             *(row for one in then.configmaps for row in of_configmap(one)),
             *(row for one in then.nodes for row in node_changes(one)),

@@ -126,18 +126,20 @@ def _template(replica_set: KubeObject) -> KubeObject:
 
 
 def _by(workload: KubeObject, at: float) -> str | None:
-    """Who changed the template just before: the manager whose change is at most a minute older."""
+    """Who changed the template: the manager whose last change is within a minute of it."""
     near = [one for one in people(workload) if abs(at - one.at) <= SAME_CHANGE_SECONDS]
     return near[0].by if near else None
 
 
-def of_workload(workload: KubeObject) -> list[ChangeRow]:
-    """Who edited or scaled it last. What a rollout followed is told by both."""
+def of_workload(workload: KubeObject, rollouts: Iterable[ChangeRow] = ()) -> list[ChangeRow]:
+    """Who edited or scaled it last; an edit that a rollout followed is told by the rollout."""
+    rolled = [row.at for row in rollouts]
     told = Revisions(workload=workload).called
     edited = [
         ChangeRow(at=one.at, kind="workload", what=f"{told} changed", by=one.by)
         for one in people(workload)
         if not _is_first(workload, one.at)
+        and all(abs(at - one.at) > SAME_CHANGE_SECONDS for at in rolled)
     ]
     count = mapping(workload.get("spec")).get("replicas")
     replicas = f", {count} replicas now" if isinstance(count, int) else ""

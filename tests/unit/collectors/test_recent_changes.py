@@ -129,13 +129,13 @@ def test_a_rollout_is_told_with_what_differs_and_who_did_it() -> None:
             ),
         }
     )
-    assert found.changes is not None
-    rollout = next(row for row in found.changes if row.kind == "rollout")
-    assert rollout == ChangeRow(
-        at=seconds(at(30, 1)),
-        kind="rollout",
-        what="rollout of Deployment chat: image of vllm: v1 -> v2",
-        by="argocd-controller",
+    assert found.changes == (
+        ChangeRow(
+            at=seconds(at(30, 1)),
+            kind="rollout",
+            what="rollout of Deployment chat: image of vllm: v1 -> v2",
+            by="argocd-controller",
+        ),
     )
 
 
