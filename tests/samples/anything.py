@@ -17,13 +17,18 @@ from tailhound.model import (
     Diagnosis,
     Evidence,
     EvidenceStatus,
+    Feedback,
     Incident,
     Offer,
+    OnIt,
     Outlook,
     Part,
     Progress,
+    Queued,
+    Rating,
     Revised,
     Seen,
+    Silenced,
     Stage,
     State,
     Subject,
@@ -31,6 +36,7 @@ from tailhound.model import (
     Symptom,
     Verdict,
 )
+from tailhound.model.verdict import Changed
 from tailhound.truth import Truth
 from tests.samples.story import SINCE
 
@@ -183,6 +189,7 @@ def diagnoses(draw: st.DrawFn) -> Diagnosis:
         blind=draw(text) if outlook is Outlook.BLIND else "",
         decided_at=draw(st.one_of(st.none(), moment)),
         at_deadline=draw(st.booleans()),
+        changed=draw(some(st.builds(Changed, at=moment, kind=text, what=text, by=text), 40)),
     )
 
 
@@ -236,4 +243,40 @@ incidents = st.builds(
     unreadable=st.one_of(st.just(""), text),
     truncated_alerts=st.integers(0, 10**6),
     mode=st.sampled_from(["observe", "shadow", "one-click"]),
+    on_it=st.one_of(st.none(), st.builds(OnIt, by=text, since=moment, person=text)),
+    silences=some(
+        st.builds(
+            Silenced,
+            id=text,
+            by=text,
+            until=moment,
+            alerts=st.integers(0, 10**6),
+            ended_at=st.one_of(st.none(), moment),
+        ),
+        20,
+    ),
+    feedback=some(
+        st.builds(
+            Feedback,
+            rating=st.sampled_from(list(Rating)),
+            cause=st.one_of(st.just(""), runbook),
+            note=text,
+            by=text,
+            at=moment,
+            said_primary=text,
+            person=text,
+        ),
+        50,
+    ),
+    queued=st.one_of(
+        st.none(),
+        st.builds(
+            Queued,
+            place=st.integers(1, 10**5),
+            incidents=st.integers(1, 10**5),
+            alerts=st.integers(1, 10**7),
+            seconds=st.integers(1, 10**5),
+            starts_by=moment,
+        ),
+    ),
 )

@@ -24,6 +24,7 @@ from tailhound.model import (
     SubjectKind,
 )
 from tailhound.model.verdict import Changed
+from tailhound.notifiers import Storm
 from tests.samples import causes
 from tests.samples.causes import (
     DIAGNOSIS,
@@ -224,6 +225,10 @@ UNREADABLE = replace(
     subject=Subject(kind=SubjectKind.GROUP),
     unreadable="`alerts` is missing: this is no notification of Alertmanager, version 4.",
 )
+CHANGES = (
+    Changed(at=at(-20), kind="rollout", what="rollout of chat-json", by="argocd"),
+    Changed(at=at(-9), kind="node", what="node gpu-node-3 was cordoned"),
+)
 EVERY_FIELD = replace(
     REVISED,
     id="7F3K",
@@ -242,10 +247,7 @@ EVERY_FIELD = replace(
         DIAGNOSIS,
         blind="prometheus",
         at_deadline=True,
-        changed=(
-            Changed(at=at(-20), kind="rollout", what="rollout of chat-json", by="argocd"),
-            Changed(at=at(-9), kind="node", what="node gpu-node-3 was cordoned"),
-        ),
+        changed=CHANGES,
     ),
     on_it=OnIt(by="ben", since=at(3), person="U0BEN"),
     silences=(
@@ -288,6 +290,41 @@ STATES: Mapping[str, Incident] = {
     "unreadable": UNREADABLE,
 }
 """One incident in every state, under the state's name."""
+
+
+# --- what people did, and what a storm does
+
+QUEUED = replace(DEFERRED, queued=EVERY_FIELD.queued)
+TAKEN = replace(
+    CONFIRMED, revision=6, on_it=OnIt(by="ben", since=at(3), person="U0BEN"),
+    silences=EVERY_FIELD.silences,
+)  # fmt: skip
+SAID_WRONG = Feedback(
+    rating=Rating.WRONG,
+    cause="node-drain",
+    note="the drain came first",
+    by="ana",
+    at=at(40),
+    said_primary="cpu-throttling",
+    person="U0ANA",
+)
+SAID_RIGHT = replace(
+    SAID_WRONG, rating=Rating.RIGHT, cause="", note="", by="ben", at=at(41), person="U0BEN"
+)
+DOUBTED = replace(CONFIRMED, revision=7, feedback=(replace(SAID_WRONG, at=at(4, 20)),))
+CHANGED = replace(CONFIRMED, diagnosis=replace(DIAGNOSIS, changed=CHANGES))
+WITH_PEOPLE: Mapping[str, Incident] = {
+    "queued": QUEUED,
+    "taken": TAKEN,
+    "doubted": DOUBTED,
+    "changed": CHANGED,
+    "resolved-right": replace(RESOLVED, revision=11, feedback=(SAID_RIGHT,)),
+    "resolved-wrong": replace(RESOLVED, revision=12, feedback=(SAID_WRONG,)),
+    "resolved-two-said": replace(RESOLVED, revision=13, feedback=(SAID_WRONG, SAID_RIGHT)),
+    "resolved-unknown": replace(UNKNOWN, revision=8, state=State.RESOLVED, resolved_at=at(38)),
+    "back-doubted": replace(BACK, feedback=(SAID_WRONG,)),
+}
+"""States that people made, and a storm."""
 
 
 # --- a list: other ids, other workloads
@@ -334,3 +371,16 @@ LISTED = (
     replace(UNREADABLE, id="0A0A", received_at=at(-4320)),
 )
 """The newest first, each of another id."""
+STORM = Storm(
+    since=at(2),
+    incidents=37,
+    held=25,
+    worst=(
+        LISTED[1],
+        replace(LISTED[0], on_it=OnIt(by="ben", since=at(4), person="U0BEN")),
+        LISTED[2],
+        LISTED[3],
+        LISTED[5],
+    ),
+)
+"""A storm as its message shows it: five of them by name."""

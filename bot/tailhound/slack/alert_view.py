@@ -8,22 +8,33 @@ from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink, ago
-from tailhound.slack.look import look_of
+from tailhound.slack.look import WORDS, look_of
 
 
 @dataclass(frozen=True, slots=True)
 class AlertView:
-    """What a template may ask. `ink` says how long values and lists may be."""
+    """What a template may ask. `ink` says how long values and lists may be.
+
+    `page`: the page has an address. `asks`: people's clicks reach tailhound. `posted_at` is the
+    Unix time of the first post, 0 before it.
+    """
 
     incident: Incident
     now: datetime
     ink: Ink
     page: bool
+    asks: bool = True
+    posted_at: float = 0.0
 
     @property
     def look(self) -> str:
         """The mock-up's name."""
         return look_of(self.incident).value
+
+    @property
+    def word(self) -> str:
+        """The state in words: `🎯 Cause found`."""
+        return WORDS[look_of(self.incident)]
 
     @property
     def alert(self) -> Mrkdwn:
@@ -170,13 +181,39 @@ class AlertView:
     @property
     def nth(self) -> str:
         """`2nd time`."""
-        count = self.incident.episode
-        teen = 10 < count % 100 < 14
-        ending = {1: "st", 2: "nd", 3: "rd"}.get(0 if teen else count % 10, "th")
-        return f"{count}{ending} time"
+        return f"{_ordinal(self.incident.episode)} time"
+
+    @property
+    def at_once(self) -> str:
+        """`37 incidents at once`; "" when it does not wait in a storm."""
+        queued = self.incident.queued
+        return f"{plural(queued.incidents, 'incident')} at once" if queued else ""
+
+    @property
+    def turn(self) -> str:
+        """`this one is 27th, starts by about 02:54:10 UTC`; "" when nobody can tell."""
+        queued = self.incident.queued
+        if queued is None:
+            return ""
+        by = day_clock(queued.starts_by, self.now, seconds=True)
+        return f"this one is {_ordinal(queued.place)}, starts by about {by}"
 
     @property
     def resolved_before(self) -> str:
         """The clock at which the episode before this one was resolved; "" when there was none."""
         before = self.incident.previous_resolved_at
         return day_clock(before, self.now) if before else ""
+
+    @property
+    def came_back_after(self) -> str:
+        """`13 min`, from the resolution before to the new start; "" when nobody can tell."""
+        before = self.incident.previous_resolved_at
+        seconds = (self.incident.since - before).total_seconds() if before else -1.0
+        return duration(seconds - seconds % 60) if seconds >= 60 else ""
+
+
+def _ordinal(count: int) -> str:
+    """`27th`."""
+    teen = 10 < count % 100 < 14
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(0 if teen else count % 10, "th")
+    return f"{count:,}{ending}"

@@ -1,35 +1,37 @@
-"""An incident as one Slack message: slots H S W D E N L F, each within its budget. Pure.
+"""An incident as one Slack message: slots H S W D A E N L F, each within its budget. Pure.
 
-The slots never move; one that has nothing to say is left out. Row L holds only buttons that work:
-*Re-check* where there is something to check again, *Full evidence* where the page has an address.
+The slots never move; one that has nothing to say is left out. What matters at night (H to A) is
+written so tight that it fits on a phone's screen as far as it can.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from tailhound.model import Incident
+from tailhound.slack.buttons import Offers, to_do, to_look
 from tailhound.slack.ink import Ink
-from tailhound.slack.limits import BUDGETS, OUR_BYTES, PHONE_LINES, PHONE_WIDTH, SHORTER, URL
-from tailhound.slack.look import Look, look_of
+from tailhound.slack.kit import Block, actions, context, header, section
+from tailhound.slack.limits import (
+    BUDGETS,
+    OUR_BYTES,
+    PHONE_LINES,
+    PHONE_WIDTH,
+    SHORTER,
+    SYMPTOM_LINES,
+    TODO_LINES,
+    URL,
+)
 from tailhound.slack.texts import fitted
 from tailhound.slack.view import View
 
-RECHECK: Final = "recheck"
-"""The action id of *Re-check*; its value is `incident:revision`."""
-
-PAGE: Final = "page"
-"""The action id of *Full evidence*, a link: Slack reports the click all the same."""
-
-Block = Mapping[str, Any]
-
-_CHECKABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN, Look.BLIND, Look.FAILED})
-_EXPANDED = frozenset({"S", "W", "E"})
-_DATE = re.compile(r"<!date\^\d+\^\{ago\}\|[^>]*>")
-_ENTITY = re.compile("&(?:amp|lt|gt);")
+_EXPANDED: Final = frozenset({"S", "W", "E"})
+_DATE: Final = re.compile(r"<!date\^\d+\^\{ago\}\|[^>]*>")
+_ENTITY: Final = re.compile("&(?:amp|lt|gt);")
+_GROUP: Final = re.compile(r"S[A-Z0-9]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +47,79 @@ class SlackMessage:
         return len(json.dumps(self.blocks, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def message(incident: Incident, *, page_url: str, now: datetime) -> SlackMessage:
-    """The message of an incident as it stands; `page_url` is "" where the page has no address."""
-    if len(page_url) > URL:
-        page_url = ""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    """What a message is written from: the incident, and what the place it goes to allows."""
 
-    def view(ink: Ink) -> View:
-        return View(incident=incident, now=now, ink=ink, page=bool(page_url))
+    incident: Incident
+    now: datetime
+    page_url: str
+    offers: Offers
+    mention: str
+    posted_at: float
 
-    texts = {slot: fitted(slot, view, BUDGETS[slot]) for slot in "HSWENF"}
-    texts["T"] = fitted("T", view, BUDGETS["T"], _tells_at_once)
-    room = PHONE_LINES - sum(_lines(texts[slot]) for slot in "HSW")
-    texts["D"] = fitted("D", view, BUDGETS["D"], lambda text, _: _lines(text) <= room)
-    result = _message(texts, incident, page_url)
+    def view(self, ink: Ink) -> View:
+        """What a template may ask, with this much room."""
+        return View(
+            incident=self.incident,
+            now=self.now,
+            ink=ink,
+            page=bool(self.page_url),
+            asks=self.offers.interactive,
+            posted_at=self.posted_at,
+        )
+
+    @property
+    def rows(self) -> dict[str, tuple[Block, ...]]:
+        """The buttons of rows A and L."""
+        given = (self.incident, self.page_url, self.offers)
+        return {"A": to_do(*given), "L": to_look(*given)}
+
+
+def message(  # noqa: PLR0913 - each is the place's, and told by its name
+    incident: Incident,
+    *,
+    page_url: str,
+    now: datetime,
+    mention: str = "",
+    posted_at: float = 0.0,
+    offers: Offers = Offers(),  # noqa: B008 - frozen
+) -> SlackMessage:
+    """The message of an incident as it stands; `page_url` is "" where the page has no address.
+
+    `mention` is the id of the user group to call, from the configuration; anything else is left
+    out. `posted_at` is the Unix time of the first post, 0 before it.
+    """
+    sheet = _Sheet(
+        incident=incident,
+        now=now,
+        page_url=page_url if len(page_url) <= URL - len("/postmortem") else "",
+        offers=offers,
+        mention=f"cc <!subteam^{mention}>" if _GROUP.fullmatch(mention) else "",
+        posted_at=posted_at,
+    )
+    texts = _texts(sheet)
+    result = _message(texts, sheet)
     for slot, budget in SHORTER:
         if result.bytes <= OUR_BYTES:
             break
-        texts[slot] = _shorter(slot, view, budget)
-        result = _message(texts, incident, page_url)
+        texts[slot] = _shorter(slot, sheet.view, budget)
+        result = _message(texts, sheet)
     return result
+
+
+def _texts(sheet: _Sheet) -> dict[str, str]:
+    """Each slot with the most room that keeps its budget, and the phone's lines."""
+    view = sheet.view
+    texts = {slot: fitted(slot, view, BUDGETS[slot]) for slot in "HENF"}
+    texts["T"] = fitted("T", view, BUDGETS["T"], _tells_at_once)
+    cc = f"\n{sheet.mention}" if sheet.mention else ""
+    texts["S"] = fitted("S", view, BUDGETS["S"] - len(cc), _within(SYMPTOM_LINES))
+    texts["S"] = f"{texts['S']}{cc}".strip()
+    room = PHONE_LINES - lines(texts["H"]) - lines(texts["S"]) - len(sheet.rows["A"])
+    texts["W"] = fitted("W", view, BUDGETS["W"], _within(room - TODO_LINES))
+    texts["D"] = fitted("D", view, BUDGETS["D"], _within(room - lines(texts["W"])))
+    return texts
 
 
 def _tells_at_once(text: str, view: View) -> bool:
@@ -71,73 +127,34 @@ def _tells_at_once(text: str, view: View) -> bool:
     return view.where in text[:100]
 
 
-def _lines(text: str) -> int:
+def _within(room: int) -> Callable[[str, View], bool]:
+    return lambda text, _: lines(text) <= room
+
+
+def lines(text: str) -> int:
     """How many lines a text takes on a phone, as it is drawn there."""
     drawn = _ENTITY.sub("&", _DATE.sub("44 min ago", text))
     return sum(max(1, -(-len(line) // PHONE_WIDTH)) for line in drawn.splitlines())
 
 
-def _shorter(slot: str, view: Any, budget: int) -> str:
+def _shorter(slot: str, view: Callable[[Ink], View], budget: int) -> str:
     """A slot within less room; N, when nothing else is left, as its counts alone."""
     text = fitted(slot, view, budget)
     summary = view(Ink(10, 16, 0)).gaps_summary
     return str(summary) if slot == "N" and budget < 200 and summary else text
 
 
-def _message(texts: Mapping[str, str], incident: Incident, page_url: str) -> SlackMessage:
+def _message(texts: Mapping[str, str], sheet: _Sheet) -> SlackMessage:
+    rows, revision = sheet.rows, sheet.incident.revision
     drawn = (
-        _header(texts["H"]),
-        *(_section(slot, texts[slot]) for slot in "SWDEN"),
-        _links(incident, page_url),
-        _footer(texts["F"]),
+        header("H", texts["H"]),
+        *(section(slot, texts[slot], expand=slot in _EXPANDED) for slot in "SWD"),
+        actions("A", rows["A"]),
+        *(section(slot, texts[slot], expand=slot in _EXPANDED) for slot in "EN"),
+        actions("L", rows["L"]),
+        context("F", texts["F"]),
     )
     blocks = tuple(
-        {**block, "block_id": f"{block['block_id']}:{incident.revision}"}
-        for block in drawn
-        if block
+        {**block, "block_id": f"{block['block_id']}:{revision}"} for block in drawn if block
     )
     return SlackMessage(text=texts["T"], blocks=blocks)
-
-
-def _header(text: str) -> Block | None:
-    if not text:
-        return None
-    return {
-        "type": "header",
-        "block_id": "H",
-        "text": {"type": "plain_text", "text": text, "emoji": False},
-    }
-
-
-def _section(slot: str, text: str) -> Block | None:
-    if not text:
-        return None
-    block = {"type": "section", "block_id": slot, "text": _mrkdwn(text)}
-    return {**block, "expand": True} if slot in _EXPANDED else block
-
-
-def _mrkdwn(text: str) -> Block:
-    """`verbatim`: Slack links no address, host or channel name in it by itself."""
-    return {"type": "mrkdwn", "text": text, "verbatim": True}
-
-
-def _links(incident: Incident, page_url: str) -> Block | None:
-    buttons = []
-    if look_of(incident) in _CHECKABLE:
-        buttons.append(_button("Re-check", RECHECK, value=f"{incident.id}:{incident.revision}"))
-    if page_url:
-        buttons.append(_button("Full evidence ↗", PAGE, url=page_url))
-    if not buttons or look_of(incident) is Look.JOINED:
-        return None
-    return {"type": "actions", "block_id": "L", "elements": buttons}
-
-
-def _button(label: str, action_id: str, **more: str) -> Block:
-    text = {"type": "plain_text", "text": label, "emoji": False}
-    return {"type": "button", "text": text, "action_id": action_id, **more}
-
-
-def _footer(text: str) -> Block | None:
-    if not text:
-        return None
-    return {"type": "context", "block_id": "F", "elements": [_mrkdwn(text)]}

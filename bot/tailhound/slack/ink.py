@@ -35,7 +35,7 @@ class Ink:
         return escape.sentence(text, self.sentence_length)
 
     def link(self, text: str) -> Mrkdwn:
-        """What one cause of a chain does: whole sentences as far as there is room, `…` for others.
+        """What one cause of a chain does: whole clauses as far as there is room, `…` for others.
 
         A chain of three leaves room on a phone for what can be done about it.
         """
@@ -48,13 +48,18 @@ class Ink:
         """What a runbook's author wrote."""
         return escape.said(text, self.sentence_length)
 
+    def note(self, text: str) -> Mrkdwn:
+        """What a person typed: a value from outside, only longer."""
+        return escape.value(text, min(_NOTE, self.sentence_length))
+
     def command(self, text: str) -> Mrkdwn:
         """A question or command to repeat by hand, as a code span."""
         return escape.code(text, self.sentence_length)
 
 
 _LINK: Final = 160
-_SENTENCES: Final = re.compile(r"(?<=\.) (?=[A-Z])")
+_NOTE: Final = 140
+_CLAUSES: Final = re.compile(r"(?<=\.) (?=[A-Z])|(?<=;) ")
 
 
 def _whole_sentences(text: str, room: int) -> tuple[str, bool]:
@@ -62,7 +67,7 @@ def _whole_sentences(text: str, room: int) -> tuple[str, bool]:
 
     The last of all goes without its full stop, as in a list.
     """
-    told, *others = _SENTENCES.split(text)
+    told, *others = _CLAUSES.split(text)
     for sentence in others:
         if len(told) + 1 + len(sentence) > room:
             return told, False
@@ -78,6 +83,7 @@ INKS: Final = (
     Ink(48, 110, 5),
     Ink(40, 80, 4),
     Ink(32, 80, 2),
+    Ink(32, 110, 1),
     Ink(24, 60, 2),
     Ink(20, 40, 1),
     Ink(12, 24, 1),

@@ -82,3 +82,7 @@ SHORTER: Final = (("N", 450), ("N", 160), ("E", 800), ("E", 320), ("D", 350), ("
 PHONE_LINES: Final = 26
 PHONE_WIDTH: Final = 40
 """Head, symptom, verdict and what to do should fit on a phone: so many lines of so many letters."""
+
+SYMPTOM_LINES: Final = 8
+TODO_LINES: Final = 5
+"""Of those, what the symptom takes at most, and what the verdict leaves for what to do."""

@@ -22,7 +22,7 @@ from slack_sdk.webhook import WebhookClient
 from tailhound.errors import TailhoundError
 from tailhound.model import Incident
 from tailhound.slack import commands
-from tailhound.slack.blocks import PAGE, RECHECK
+from tailhound.slack.actions import PAGE, RECHECK
 from tailhound.slack.calls import client
 from tailhound.slack.envelopes import Envelopes
 

@@ -23,6 +23,23 @@ class Look(Enum):
     UNREADABLE = "unreadable"
 
 
+WORDS = {
+    Look.FIRST: "🔎 Investigating",
+    Look.COLLECTING: "🔎 Investigating",
+    Look.AGAIN: "🔎 Investigating again",
+    Look.BACK: "🔁 Back again",
+    Look.CONFIRMED: "🎯 Cause found",
+    Look.TWO_FIT: "⚖️ Two causes fit",
+    Look.UNKNOWN: "❔ No cause confirmed",
+    Look.BLIND: "🔌 Cannot see",
+    Look.RESOLVED: "✅ Resolved",
+    Look.DEFERRED: "⏸️ Waiting its turn",
+    Look.JOINED: "Joined",
+    Look.FAILED: "tailhound failed",
+    Look.UNREADABLE: "Unreadable alert",
+}
+"""The state in words, with a glyph that differs in shape."""
+
 _BY_STATE = {
     State.DEFERRED: Look.DEFERRED,
     State.RESOLVED: Look.RESOLVED,

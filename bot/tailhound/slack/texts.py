@@ -28,8 +28,10 @@ SLOTS = {
     "E": "evidence",
     "N": "gaps",
     "F": "footer",
+    "R": "storm_row",
+    "RT": "storm_text",
 }
-"""The template of each slot."""
+"""The template of each slot; of a storm's message, a row and the worst in words."""
 
 
 def fitted(

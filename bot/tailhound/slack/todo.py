@@ -4,13 +4,17 @@ from collections.abc import Iterable, Sequence
 
 from tailhound.model import Asked, Evidence, EvidenceStatus, Offer
 from tailhound.model.facts import unit_of
-from tailhound.model.names import backend_name, small
+from tailhound.model.names import backend_name, cause_name, small
 from tailhound.model.wording import fact
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink, more
 
 _ROOMY = 4
 """Lines of a list from which on an offer says when it fits; with less room, more offers count."""
+
+_TIGHT = 1
+"""Lines of a list at which the page alone tells the cost: a whole title tells more than a cut one.
+"""
 
 
 def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, ...]:
@@ -21,16 +25,23 @@ def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, .
         for number, offer in enumerate(shown, 1)
     ]
     left = more(len(found) - len(shown))
-    if lines:
+    if found:
         lines.append(
             Mrkdwn(f"{left}, with all steps" if left else "Steps and effects: on the page.")
         )
     return tuple(lines)
 
 
+def titles(found: Sequence[Offer], ink: Ink) -> tuple[Mrkdwn, ...]:
+    """What can be done, by its title alone."""
+    shown = [ink.said(small(offer.title.rstrip("."))) for offer in found[: min(3, ink.lines)]]
+    left = more(len(found) - len(shown))
+    return (*shown, Mrkdwn(left)) if left else tuple(shown)
+
+
 def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
     price = [f"{ink.said(offer.risk.capitalize())} risk"] if offer.risk else []
-    if offer.cost:
+    if offer.cost and ink.lines > _TIGHT:
         price.append(f"cost: {ink.said(offer.cost)}")
     parts: list[str] = [ink.said(offer.title.rstrip("."))]
     parts += [", ".join(price)] if price else []
@@ -68,5 +79,4 @@ def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
 
 
 def _words(key: str) -> str:
-    unit = unit_of(key)
-    return key.removesuffix(f"_{unit}").replace("_", " ")
+    return cause_name(key.removesuffix(f"_{unit_of(key)}"))

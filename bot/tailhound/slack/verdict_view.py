@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tailhound.model import Cause, Diagnosis, Symptom, Verdict, telling
-from tailhound.model.names import capital, cause_name
+from tailhound.model.names import capital, cause_name, small
+from tailhound.model.verdict import Changed
 from tailhound.model.wording import day_clock, number, with_usual
-from tailhound.slack.alert_view import AlertView
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import more
+from tailhound.slack.people_view import PeopleView
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictView(AlertView):
+class VerdictView(PeopleView):
     """The symptom, the causes of the headline, and what led to what."""
 
     @property
@@ -52,6 +53,33 @@ class VerdictView(AlertView):
         value = number(found.value, found.unit, at_least=found.at_least)
         text = with_usual(found.value, found.usual, found.unit, at_least=found.at_least)
         return self.ink.figure(text.removeprefix(f"{value}, "))
+
+    @property
+    def complaint(self) -> Mrkdwn:
+        """`slow inter-token p50`, `high error share at ingress`."""
+        found = self.symptom
+        if not found:
+            return Mrkdwn("")
+        how = "slow" if found.unit == "seconds" else "high"
+        return Mrkdwn(f"{how} {self.ink.value(small(found.name))}")
+
+    @property
+    def no_symptom(self) -> Mrkdwn:
+        """`unknown (no usual value yet: first token 700 ms)`; "" where there is one."""
+        return self.ink.sentence(telling.no_symptom(self.diagnosis) if self.diagnosis else "")
+
+    @property
+    def changed(self) -> Mrkdwn:
+        """What changed shortly before the symptom, the last of it: context, and no cause."""
+        found = self.diagnosis.changed if self.diagnosis else ()
+        shown = found[-max(1, min(2, self.ink.lines // 3)) :]
+        told = [self._change(one) for one in shown]
+        left = more(len(found) - len(shown))
+        return Mrkdwn("; ".join([*told, left] if left and told else told))
+
+    def _change(self, one: Changed) -> str:
+        by = f" (by {self.ink.value(one.by)})" if one.by else ""
+        return f"{self._clock(one.at)} {self.ink.sentence(one.what.rstrip('.'))}{by}"
 
     @property
     def slo(self) -> Mrkdwn:
@@ -120,9 +148,11 @@ class VerdictView(AlertView):
 
     @property
     def confidence_because(self) -> Mrkdwn:
-        """What lowers the confidence; "" for high."""
+        """What lowers the confidence, a person's word too; "" for high."""
         text = telling.less_sure_because(self.causes[0]) if self.causes else ""
-        return self.ink.sentence(text) if self.confidence != "High" else Mrkdwn("")
+        told = self.ink.sentence(text) if self.confidence != "High" else ""
+        disputed = "a person disputes it" if self.disputed else ""
+        return Mrkdwn("; ".join(part for part in (told, disputed) if part))
 
     @property
     def chain(self) -> tuple[Mrkdwn, ...]:
@@ -153,9 +183,11 @@ class VerdictView(AlertView):
         )
 
     def _at(self, onset: datetime | None) -> str:
-        if not onset:
-            return "(onset not known) "
-        return f"{day_clock(onset, self.now).removesuffix(' UTC')} "
+        return f"{self._clock(onset)} " if onset else "(onset not known) "
+
+    def _clock(self, at: datetime) -> str:
+        """`02:59`: in a list whose other lines say that it is UTC."""
+        return day_clock(at, self.now).removesuffix(" UTC")
 
     def _confirmed(self) -> tuple[Cause, ...]:
         return telling.of(self.diagnosis, Verdict.CONFIRMED) if self.diagnosis else ()

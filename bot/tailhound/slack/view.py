@@ -152,6 +152,12 @@ class View(VerdictView):
         return todo.offers(found, self.ink, shadow=self.incident.mode == "shadow")
 
     @property
+    def last_offers(self) -> tuple[Mrkdwn, ...]:
+        """What was suggested before, by title, best first; the rest is counted."""
+        found = telling.offers(self._chain_causes())
+        return todo.titles(found, self.ink)
+
+    @property
     def by_hand(self) -> tuple[Mrkdwn, ...]:
         """Questions that failed, to be asked by hand."""
         return todo.by_hand(telling.by_hand(self.diagnosis), self.ink)

@@ -64,7 +64,7 @@ def test_any_incident_makes_a_message_that_slack_takes(incident: Incident, page:
     assert 0 < len(shown.text) <= limits.BUDGETS["T"]
     assert shown.text.startswith(WORDS), shown.text
     slots = [block["block_id"].partition(":")[0] for block in shown.blocks]
-    assert slots == [slot for slot in "HSWDENLF" if slot in slots]
+    assert slots == [slot for slot in "HSWDAENLF" if slot in slots]
     for block in shown.blocks:
         slot = block["block_id"][0]
         if "text" in block:
@@ -132,7 +132,7 @@ def test_four_byte_letters_everywhere_stay_under_the_hard_stop() -> None:
     shown = message(big, page_url=PAGE, now=NOW)
     assert shown.bytes <= limits.OUR_BYTES
     kept = {block["block_id"][0] for block in shown.blocks}
-    assert set("HSWDENLF") == kept
+    assert set("HSWDAENLF") == kept
 
 
 def test_what_is_shortened_says_so_and_says_where_the_rest_is() -> None:

@@ -331,4 +331,4 @@ def test_a_failed_incident_says_that_the_alert_stands() -> None:
 
 def test_the_block_ids_are_slot_and_revision() -> None:
     for block in message(RESOLVED, page_url=PAGE, now=NOW).blocks:
-        assert re.fullmatch(r"[HSWDENLF]:9", block["block_id"])
+        assert re.fullmatch(r"[HSWDAENLF]:9", block["block_id"])

@@ -1,0 +1,82 @@
+"""The two rows of buttons of an incident's message: what to do about it, and how to look. Pure.
+
+Only buttons that work are drawn. The rows stay where they are, whatever happens to the incident.
+"""
+
+from dataclasses import dataclass
+
+from tailhound.model import Incident, Outlook
+from tailhound.slack.actions import (
+    CHECK_NOW,
+    ON_IT,
+    PAGE,
+    POSTMORTEM,
+    RECHECK,
+    RIGHT,
+    SILENCE,
+    WRONG,
+    value_of,
+)
+from tailhound.slack.kit import Block, button
+from tailhound.slack.look import Look, look_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offers:
+    """What works here. `interactive`: clicks reach tailhound; without it, only links are drawn.
+
+    `can_silence`: there is an Alertmanager in which a silence can be set.
+    """
+
+    interactive: bool = True
+    can_silence: bool = False
+
+
+_CHECKABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN, Look.BLIND, Look.FAILED})
+_ARGUABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN})
+_QUIET = frozenset({Look.RESOLVED, Look.JOINED, Look.UNREADABLE})
+"""There is nothing to silence."""
+
+
+def to_do(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, ...]:
+    """Row A: who takes it on; of a resolved incident, what it was."""
+    look, value = look_of(incident), value_of(incident)
+    if look is Look.JOINED:
+        return ()
+    if look is Look.RESOLVED:
+        draft = (button("Postmortem draft ↗", POSTMORTEM, url=f"{page_url}/postmortem"),)
+        return (*(_asked(incident) if offers.interactive else ()), *(draft if page_url else ()))
+    if not offers.interactive:
+        return ()
+    taken = button("I'm on it", ON_IT, value=value)
+    if look is Look.DEFERRED:
+        return (taken, button("Check this one now", CHECK_NOW, value=value))
+    return (taken,)
+
+
+def _asked(incident: Incident) -> tuple[Block, ...]:
+    """The answers to "Was this the cause?", as far as one was named."""
+    value, diagnosis = value_of(incident), incident.diagnosis
+    if diagnosis is None or diagnosis.outlook is not Outlook.CAUSE_FOUND:
+        return (button("Tell us the cause", WRONG, value=value),)
+    return (
+        button("Yes, that was it", RIGHT, value=value),
+        button("Wrong? Tell us the cause", WRONG, value=value),
+    )
+
+
+def to_look(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, ...]:
+    """Row L: look again, silence, say that it is wrong, see everything."""
+    look, value = look_of(incident), value_of(incident)
+    if look in (Look.RESOLVED, Look.JOINED):
+        return ()
+    found = []
+    if offers.interactive and look in _CHECKABLE:
+        found.append(button("Re-check", RECHECK, value=value))
+    if offers.interactive and offers.can_silence and look not in _QUIET and incident.firing:
+        found.append(button("Silence…", SILENCE, value=value))
+    if offers.interactive and look in _ARGUABLE:
+        found.append(button("Wrong? Tell us the cause", WRONG, value=value))
+    if page_url:
+        found.append(button("Full evidence ↗", PAGE, url=page_url))
+    return tuple(found)

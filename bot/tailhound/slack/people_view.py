@@ -1,0 +1,88 @@
+"""What a message says of people: who is on it, what is silenced, what they say the cause was.
+
+Names and notes come from outside, like all else; nobody is mentioned.
+"""
+
+from dataclasses import dataclass
+
+from tailhound.model import Feedback, Rating
+from tailhound.model.names import cause_name, plural
+from tailhound.model.wording import day_clock, duration
+from tailhound.slack.alert_view import AlertView
+from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.ink import more
+
+_LATE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleView(AlertView):
+    """The people around an incident, and how late they were told."""
+
+    @property
+    def on_it(self) -> Mrkdwn:
+        """`ben is on it since 03:03 UTC`; "" while nobody is."""
+        found = self.incident.on_it
+        if found is None:
+            return Mrkdwn("")
+        return Mrkdwn(f"{self._name(found.by)} is on it since {day_clock(found.since, self.now)}")
+
+    @property
+    def silenced(self) -> Mrkdwn:
+        """`Silenced by ana until 05:10 UTC (3 alerts)`, the longest one; "" while nothing is."""
+        held = [one for one in self.incident.silences if one.holds(self.now)]
+        if not held:
+            return Mrkdwn("")
+        last = max(held, key=lambda one: one.until)
+        others = f", + {plural(len(held) - 1, 'more silence')}" if len(held) > 1 else ""
+        return Mrkdwn(
+            f"Silenced by {self._name(last.by)} until {day_clock(last.until, self.now)} "
+            f"({plural(last.alerts, 'alert')}){others}"
+        )
+
+    @property
+    def late(self) -> str:
+        """`posted 4 min late (Slack limit)`; "" for a first post in time, or not posted yet."""
+        late = self.posted_at - self.incident.received_at.timestamp()
+        if self.posted_at <= 0 or late <= _LATE_SECONDS:
+            return ""
+        return f"posted {duration(late - late % 60)} late (Slack limit)"
+
+    @property
+    def said(self) -> tuple[Mrkdwn, ...]:
+        """What people say of the diagnosis, a line each, the newest word first."""
+        words = sorted(self.incident.feedback, key=lambda one: one.at, reverse=True)
+        shown = words[: max(1, self.ink.lines // 3)]
+        left = more(len(words) - len(shown))
+        lines = tuple(self._word(one) for one in shown)
+        return (*lines, Mrkdwn(left)) if left else lines
+
+    @property
+    def disputed(self) -> bool:
+        """Whether somebody says that the diagnosis is wrong, and nobody that it is right."""
+        ratings = {one.rating for one in self.incident.feedback}
+        return Rating.WRONG in ratings and not ratings & {Rating.RIGHT, Rating.PARTLY}
+
+    def _word(self, one: Feedback) -> Mrkdwn:
+        """`*ana says:* wrong, it was node drain. “the drain came first”`."""
+        told = one.rating.value
+        cause = self.ink.value(cause_name(one.cause)) if one.cause else ""
+        if cause and one.rating is Rating.PARTLY:
+            told = f"{told}: {cause}"
+        elif cause and one.rating is Rating.WRONG:
+            told = f"{told}, it was {cause}"
+        note = self.ink.note(one.note)
+        return Mrkdwn(f"*{self._name(one.by)} says:* {told}{f'. “{note}”' if note else ''}")
+
+    def _name(self, name: str) -> Mrkdwn:
+        return self.ink.value(name) or Mrkdwn("somebody")
+
+    @property
+    def storm(self) -> str:
+        """`412 alerts in 60 s became 37 incidents`; "" when it does not wait in a storm."""
+        queued = self.incident.queued
+        if queued is None:
+            return ""
+        within = duration(queued.seconds)
+        alerts = plural(queued.alerts, "alert")
+        return f"{alerts} in {within} became {plural(queued.incidents, 'incident')}"
