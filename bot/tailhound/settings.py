@@ -7,47 +7,40 @@ so.
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 
 from tailhound.errors import SettingsError
-from tailhound.settings_places import Origin, duplicates, explained
+from tailhound.settings_forms import Address, Channel, DatabaseUrl, objective
+from tailhound.settings_places import Origin, explained, place, where
+from tailhound.settings_reading import read
+from tailhound.settings_secrets import Secret, Section, secrets
+
+__all__ = [
+    "Alertmanager", "Basic", "Deadlines", "Host", "Incidents", "Kubernetes", "Listen", "Profile",
+    "Prometheus", "Route", "Secret", "Section", "Settings", "Slack", "Ssh", "Store", "load",
+]  # fmt: skip
 
 
-class Section(BaseModel):
-    """Unknown keys are refused: a typo must not look like a default."""
+def _objectives(value: Mapping[str, float]) -> Mapping[str, float]:
+    wrong = [why for name, seconds in value.items() if (why := objective(name, seconds))]
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return value
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
-
-class Secret(Section):
-    """Where a secret lies. Exactly one of the two is set; the value is read when it is used."""
-
-    env: str = ""
-    file: str = ""
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> "Secret":
-        if bool(self.env) == bool(self.file):
-            raise ValueError("give either env: NAME or file: PATH")
-        return self
-
-    def read(self) -> str:
-        """The secret, stripped; SettingsError when the variable or the file is not there."""
-        if self.env:
-            if self.env not in os.environ:
-                raise SettingsError(f"the environment variable {self.env} is not set")
-            return os.environ[self.env].strip()
-        try:
-            return Path(self.file).read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise SettingsError(
-                f"can't read the secret file {self.file}: {error.strerror}"
-            ) from error
+Objectives = Annotated[Mapping[str, float], AfterValidator(_objectives)]
+"""Seconds by symptom and quantile: `ttft_p99_seconds`."""
 
 
 class Basic(Section):
@@ -62,7 +55,7 @@ class Listen(Section):
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
-    public_url: str = ""
+    public_url: Address = ""
     bearer: Secret | None = None
     basic: Basic | None = None
 
@@ -70,7 +63,7 @@ class Listen(Section):
 class Store(Section):
     """The database: an SQLite file, or PostgreSQL, whose password may be given apart."""
 
-    url: str = "sqlite:///tailhound.db"
+    url: DatabaseUrl = "sqlite:///tailhound.db"
     password: Secret | None = None
 
     def secret(self) -> str:
@@ -86,7 +79,7 @@ class Prometheus(Section):
     (--query.max-concurrency).
     """
 
-    url: str = ""
+    url: Address = ""
     bearer: Secret | None = None
     basic: Basic | None = None
     ca_file: str = ""
@@ -98,7 +91,7 @@ class Prometheus(Section):
 class Alertmanager(Section):
     """Alertmanager's API, for silences. `url` empty = not configured: then none are offered."""
 
-    url: str = ""
+    url: Address = ""
     bearer: Secret | None = None
     basic: Basic | None = None
     ca_file: str = ""
@@ -110,7 +103,7 @@ class Alertmanager(Section):
 class Kubernetes(Section):
     """The API server: by address and token, by kubeconfig, or from inside the cluster."""
 
-    server: str = ""
+    server: Address = ""
     token: Secret | None = None
     ca_file: str = ""
     kubeconfig: str = ""
@@ -168,7 +161,7 @@ class Route(Section):
 
     match: Mapping[str, str] = {}
     match_re: Mapping[str, str] = {}
-    channel: str = ""
+    channel: Channel = ""
     mention: Annotated[str, Field(pattern=r"^(S[A-Z0-9]{2,20})?$")] = ""
     mention_for: tuple[str, ...] = ("critical", "page")
     continue_: Annotated[bool, Field(alias="continue")] = False
@@ -193,13 +186,20 @@ class Slack(Section):
 
     bot_token: Secret | None = None
     app_token: Secret | None = None
-    channel: str = ""
+    channel: Channel = ""
     routes: tuple[Route, ...] = ()
-    fallback_channel: str = ""
+    fallback_channel: Channel = ""
     threads: bool = True
     messages_at_most: Annotated[int, Field(ge=1, le=1000)] = 12
     storm_minutes: Annotated[float, Field(gt=0, le=1440)] = 10.0
-    api_url: str = "https://slack.com/api/"
+    api_url: Address = "https://slack.com/api/"
+
+    @model_validator(mode="after")
+    def _has_a_channel(self) -> "Slack":
+        everywhere = any(r.channel and not (r.match or r.match_re) for r in self.routes)
+        if self.bot_token is not None and not self.channel and not everywhere:
+            raise ValueError("with bot_token set, also say where to post: channel: C0123456789")
+        return self
 
 
 class Deadlines(Section):
@@ -242,7 +242,7 @@ class Profile(Section):
 
     match: Mapping[str, str] = {}
     thresholds: Mapping[str, Mapping[str, float]] = {}
-    slo: Mapping[str, float] = {}
+    slo: Objectives = Field(default={})
     metric_prefix: Annotated[str, Field(pattern=r"^([A-Za-z_:][A-Za-z0-9_:]*)?$")] = ""
 
 
@@ -261,7 +261,16 @@ class Settings(Section):
     deadlines: Deadlines = Deadlines()
     incidents: Incidents = Incidents()
     profiles: tuple[Profile, ...] = ()
-    slo: Mapping[str, float] = {}
+    slo: Objectives = Field(default={})
+    _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    def place(self, *loc: str | int) -> tuple[str, int, int]:
+        """Where a key stands: the file (or variable), line and column."""
+        return place(loc, self._origin)
+
+    def secrets(self) -> tuple[Secret, ...]:
+        """All secrets that are referred to."""
+        return tuple(secret for _, secret in secrets(self, ()))
 
 
 def load(path: Path | None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -270,52 +279,12 @@ def load(path: Path | None, environ: Mapping[str, str] | None = None) -> Setting
     `TAILHOUND_PROMETHEUS__URL` overrides `prometheus.url`: two underscores go one level down.
     SettingsError names the file, the place and what may stand there.
     """
-    values, root = _read(path) if path else ({}, None)
-    variables: dict[tuple[str, ...], str] = {}
-    for name, text in sorted((environ if environ is not None else os.environ).items()):
-        if name.startswith("TAILHOUND_") and "__" in name:
-            keys = tuple(name.removeprefix("TAILHOUND_").lower().split("__"))
-            variables[keys] = name
-            _put(values, keys, text)
+    values, origin = read(path, environ if environ is not None else os.environ)
     try:
-        return Settings.model_validate(values)
+        found = Settings.model_validate(values)
     except ValidationError as error:
-        origin = Origin(name=str(path or "configuration"), root=root, variables=variables)
         raise SettingsError(explained(error, origin, Settings)) from error
-
-
-def _read(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
-    """The values of a file, and its parsed text for the places of mistakes."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: is not UTF-8 text: {error.reason}") from error
-    try:
-        root = yaml.compose(text, Loader=yaml.CSafeLoader)
-        for name, mark in duplicates(root):
-            place = f"{path}:{mark.line + 1}:{mark.column + 1}"
-            raise SettingsError(f"{place}: {name!r} is given twice")
-        values = yaml.load(text, Loader=yaml.CSafeLoader)
-    except yaml.MarkedYAMLError as error:
-        at = error.problem_mark
-        place = f"{path}:{at.line + 1}:{at.column + 1}" if at else str(path)
-        raise SettingsError(f"{place}: not YAML: {error.problem}") from error
-    except (yaml.YAMLError, ValueError) as error:  # control characters, a date that is none
-        raise SettingsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    if values is None:
-        return {}, root
-    if not isinstance(values, dict):
-        raise SettingsError(
-            f"{path}:1:1: must hold `key: value` lines, but is {type(values).__name__}"
-        )
-    return values, root
-
-
-def _put(values: dict[str, Any], keys: Sequence[str], text: str) -> None:
-    for key in keys[:-1]:
-        inner = values.get(key)
-        values[key] = inner = dict(inner) if isinstance(inner, dict) else {}
-        values = inner
-    values[keys[-1]] = text
+    found._origin = origin
+    for loc, secret in secrets(found, ()):
+        secret._where = f"{where(loc, origin)}: {'.'.join(map(str, loc))}: "
+    return found

@@ -26,7 +26,7 @@ class Origin:
 def explained(error: ValidationError, origin: Origin, model: type[BaseModel]) -> str:
     """All mistakes, a line each: place, key, what is wrong, what may have been meant."""
     return "\n".join(
-        f"{_where(item['loc'], origin)}: {'.'.join(map(str, item['loc'])) or 'top level'}: "
+        f"{where(item['loc'], origin)}: {'.'.join(map(str, item['loc'])) or 'top level'}: "
         f"{_what(item['type'], item['msg'], item['loc'], model)}"
         for item in error.errors()
     )
@@ -50,13 +50,30 @@ def duplicates(root: yaml.Node | None) -> Iterator[tuple[str, yaml.Mark]]:
             waiting += node.value
 
 
-def _where(loc: Loc, origin: Origin) -> str:
+def where(loc: Loc, origin: Origin) -> str:
+    """`bot.yaml:12:3`, or the variable that set it."""
+    variable = _variable(loc, origin)
+    if variable:
+        return variable
+    mark = _mark(loc, origin.root)
+    return f"{origin.name}:{mark.line + 1}:{mark.column + 1}" if mark else origin.name
+
+
+def place(loc: Loc, origin: Origin) -> tuple[str, int, int]:
+    """The file (or variable), line and column of a key; 1, 1 where there is no line."""
+    mark = _mark(loc, origin.root)
+    variable = _variable(loc, origin)
+    if variable or mark is None:
+        return variable or origin.name, 1, 1
+    return origin.name, mark.line + 1, mark.column + 1
+
+
+def _variable(loc: Loc, origin: Origin) -> str:
     for size in range(len(loc), 0, -1):
         variable = origin.variables.get(tuple(map(str, loc[:size])))
         if variable:
             return variable
-    mark = _mark(loc, origin.root)
-    return f"{origin.name}:{mark.line + 1}:{mark.column + 1}" if mark else origin.name
+    return ""
 
 
 def _mark(loc: Loc, node: yaml.Node | None) -> yaml.Mark | None:
@@ -78,7 +95,19 @@ def _inside(node: yaml.Node | None, part: str | int) -> tuple[yaml.Mark, yaml.No
     return None
 
 
+_SHAPES = {
+    "model_type": "must be a section: `key: value` lines",
+    "mapping_type": "must be a section: `key: value` lines",
+    "dict_type": "must be a section: `key: value` lines",
+    "tuple_type": "must be a list: [a, b]",
+    "list_type": "must be a list: [a, b]",
+    "string_type": "must be text; put it in quotes",
+}
+
+
 def _what(kind: str, message: str, loc: Loc, model: type[BaseModel]) -> str:
+    if kind in _SHAPES:
+        return _SHAPES[kind]
     if kind != "extra_forbidden":
         return message.removeprefix("Value error, ")
     known = _keys_at(model, loc[:-1])
