@@ -32,7 +32,7 @@ def symptom_of(incident: Incident) -> str:
 
 
 def story(incident: Incident) -> tuple[Happened, ...]:
-    """The timeline with what began and what changed, oldest first."""
+    """The timeline with what began, oldest first."""
     diagnosis = incident.diagnosis
     told = list(incident.timeline)
     told.append(Happened(at=incident.since, what=f"Alert {incident.name} begins"))
@@ -43,7 +43,6 @@ def story(incident: Incident) -> tuple[Happened, ...]:
         if diagnosis.symptom is not None and diagnosis.symptom.onset is not None:
             what = f"{capital(diagnosis.symptom.name)} leaves its usual band"
             told.append(Happened(at=diagnosis.symptom.onset, what=what))
-        told += [Happened(at=change.at, what=change.what) for change in diagnosis.changed]
     return tuple(sorted(told, key=lambda happened: happened.at))
 
 

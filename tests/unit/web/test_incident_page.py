@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tailhound.model import Feedback, Incident, OnIt, Queued, Rating, Silenced, State
+from tailhound.model.verdict import Changed
 from tests.samples.hostile import HOSTILE
 from tests.samples.incidents import CONFIRMED, DEFERRED, RESOLVED
 from tests.samples.story import NOW
@@ -96,6 +97,25 @@ def test_a_storm_tells_the_place_in_the_queue() -> None:
     text = text_of(replace(DEFERRED, queued=queued))
     assert "412 alerts in 60 s became 37 incidents." in text
     assert "number 27 in the queue and starts by about 03:05:40 UTC" in text
+
+
+def test_what_changed_before_is_told_as_context_the_last_of_it() -> None:
+    assert CONFIRMED.diagnosis is not None
+    changed = tuple(
+        Changed(
+            at=NOW - timedelta(minutes=30 - n), kind="rollout", what=f"{HOSTILE} {n}", by="helm"
+        )
+        for n in range(5)
+    )
+    html = html_of(replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, changed=changed)))
+    text = Page(html).text
+    assert "Changed shortly before (context, no verdict):" in text
+    place = text.index("Changed shortly before")
+    assert "02:36 UTC" in text[place:]
+    assert "02:34 UTC" not in text[place : text.index("You can")]
+    assert "by helm" in text
+    assert "+ 2 earlier in the" in text
+    assert "<img" not in html
 
 
 def test_charts_stand_on_the_page_as_drawing_and_as_table() -> None:
