@@ -7,7 +7,7 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnIt:
-    """Somebody looks after the incident. `by` is a plain name, never a mention; `person` their id."""
+    """Somebody looks after it. `by` is a plain name, never a mention; `person` is their id."""
 
     by: str
     since: datetime
