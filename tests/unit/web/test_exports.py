@@ -144,7 +144,7 @@ LINE = st.text(alphabet=st.sampled_from("\\`*_[]()<>#|~!&-+.:/@ \n\t1a\u00a0"), 
 
 
 @given(LINE)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_whatever_is_put_in_is_text_of_one_line(text: str) -> None:
     out = escaped(text)
     tokens = rendered(f"x {out}")
@@ -154,7 +154,7 @@ def test_whatever_is_put_in_is_text_of_one_line(text: str) -> None:
 
 
 @given(LINE)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_a_code_span_holds_whatever_it_is_given(text: str) -> None:
     tokens = rendered(f"x {code(text)} y")
     assert [token.type for token in tokens if token.type.startswith("code")] == ["code_inline"]
@@ -162,7 +162,7 @@ def test_a_code_span_holds_whatever_it_is_given(text: str) -> None:
 
 
 @given(LINE)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_a_fence_holds_whatever_it_is_given(text: str) -> None:
     (block,) = rendered(fence(text))
     assert block.type == "fence"
