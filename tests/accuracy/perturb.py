@@ -30,6 +30,8 @@ _NOT_IN_V0 = (
     "vllm:request_prefill_kv_computed_tokens",
     "vllm:request_time_per_output_token_seconds",
 )
+FULL = 0.8
+_PARTS = ("input", "infer", "output")
 
 
 def family(series: Series) -> str:
@@ -41,12 +43,34 @@ def rates(factor: float) -> Perturbation:
     """All that is counted per request, `factor` times as often; latencies and gauges untouched."""
 
     def change(given: Scenario) -> Scenario | None:
+        if factor < 1 and _fills_its_time(given):
+            return None
         changed = tuple(
             one if _is_gauge_or_machine(one) else _faster(one, factor) for one in given.series
         )
         return None if changed == given.series else dataclasses.replace(given, series=changed)
 
     return change
+
+
+def _fills_its_time(given: Scenario) -> bool:
+    """Whether batches fill the time of a server at the end: with half of the traffic it would be
+    half idle, and nobody would wait as long as the histories say.
+    """
+    rates: dict[str, dict[str, float]] = {}
+    for one in given.series:
+        name, labels = parsed(one.text)
+        if one.counter and name.startswith("nv_inference_"):
+            rates.setdefault(str(labels), {})[name] = one.phases[-1].per_second or 0.0
+    return any(_busy(server) >= FULL for server in rates.values())
+
+
+def _busy(rates: Mapping[str, float]) -> float:
+    """Seconds of executing a second: each request of a batch counts the whole batch's time."""
+    executing = sum(rates.get(f"nv_inference_compute_{part}_duration_us", 0.0) for part in _PARTS)
+    requests = rates.get("nv_inference_count", 0.0)
+    batches = rates.get("nv_inference_exec_count", 0.0)
+    return executing / 1e6 * batches / requests if requests else 0.0
 
 
 def _is_gauge_or_machine(series: Series) -> bool:

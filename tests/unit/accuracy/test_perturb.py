@@ -46,6 +46,13 @@ def test_twice_the_traffic_leaves_the_machine_and_gauges_alone(given: Scenario) 
     assert _by_text(changed, "kv_cache_usage_perc") == _by_text(given, "kv_cache_usage_perc")
 
 
+def test_a_server_whose_batches_fill_its_time_has_no_variant_with_half_of_them() -> None:
+    full = scenario.load(SCENARIOS / "batching-busy-instance")
+    assert perturb.rates(0.5)(full) is None
+    assert perturb.rates(2)(full) is not None
+    assert perturb.rates(0.5)(scenario.load(SCENARIOS / "batching-clear-positive")) is not None
+
+
 def test_no_old_name_is_left_after_renaming(given: Scenario) -> None:
     changed = naming.renamed(given)
     assert changed is not None
