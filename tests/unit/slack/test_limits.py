@@ -8,10 +8,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tailhound.model import Cause, Incident, Subject, SubjectKind, Verdict
+from tailhound.notifiers import Storm
 from tailhound.slack import limits, validate
-from tailhound.slack.blocks import SlackMessage, message
-from tests.samples.anything import NASTY, incidents
-from tests.samples.incidents import CONFIRMED, STATES
+from tailhound.slack.blocks import SlackMessage, lines, message
+from tailhound.slack.buttons import Offers
+from tailhound.slack.storm_view import storm_message
+from tests.samples.anything import NASTY, incidents, moment, text
+from tests.samples.incidents import CONFIRMED, STATES, WITH_PEOPLE
 from tests.samples.story import NOW
 
 PAGE = "https://tailhound.example/incidents/8R5W"
@@ -53,10 +56,23 @@ QUICK = settings(
 )
 
 
+CC = re.compile(r"(?:^|\n)cc <!subteam\^S0ONCALL>$")
+offers = st.builds(Offers, interactive=st.booleans(), can_silence=st.booleans())
+pages = st.sampled_from(["", PAGE, "https://x.example/" + "y" * 4_000])
+
+
 @QUICK
-@given(incident=incidents, page=st.sampled_from(["", PAGE, "https://x.example/" + "y" * 4_000]))
-def test_any_incident_makes_a_message_that_slack_takes(incident: Incident, page: str) -> None:
-    shown = message(incident, page_url=page, now=NOW)
+@given(
+    incident=incidents,
+    page=pages,
+    mention=st.one_of(st.just("S0ONCALL"), text),
+    late=st.sampled_from([0.0, 1.0, 1e9, 2e9, -1.0]),
+    can=offers,
+)
+def test_any_incident_makes_a_message_that_slack_takes(
+    incident: Incident, page: str, mention: str, late: float, can: Offers
+) -> None:
+    shown = message(incident, page_url=page, now=NOW, mention=mention, posted_at=late, offers=can)
 
     assert validate.faults(list(shown.blocks)) == []
     assert len(shown.blocks) <= limits.OUR_BLOCKS
@@ -70,7 +86,82 @@ def test_any_incident_makes_a_message_that_slack_takes(incident: Incident, page:
         if "text" in block:
             assert len(block["text"]["text"]) <= limits.BUDGETS[slot]
     for told in texts_of(shown):
+        _is_harmless(CC.sub("", told) if mention == "S0ONCALL" else told)
+    _fits_a_thumb(shown)
+
+
+def _fits_a_thumb(shown: SlackMessage) -> None:
+    """What matters is on the first screen of a phone; labels are short, rows are, too."""
+    height = 0
+    for block in shown.blocks:
+        slot = block["block_id"][0]
+        if block["type"] == "actions":
+            labels = [element["text"]["text"] for element in block["elements"]]
+            assert len(labels) <= 4
+            assert all(0 < len(label) <= 30 for label in labels)
+            height += len(labels) if slot == "A" else 0
+        elif slot in "HSWD":
+            height += lines(block["text"]["text"])
+    assert height <= limits.PHONE_LINES
+
+
+@QUICK
+@given(incident=incidents)
+def test_whatever_is_left_out_is_counted(incident: Incident) -> None:
+    shown = message(incident, page_url=PAGE, now=NOW)
+    slots = {block["block_id"][0]: block for block in shown.blocks}
+    told = slots["N"]["text"]["text"] if "N" in slots else ""
+    out = [
+        cause
+        for cause in (incident.diagnosis.causes if incident.diagnosis else ())
+        if cause.verdict is Verdict.REFUTED
+    ]
+    if told and out:
+        assert re.search(rf"\*Ruled out(?: \({len(out)}\):\*|:\* {len(out)}, )", told)
+    verdict = slots["W"]["text"]["text"] if "W" in slots else ""
+    words = "\n".join((verdict, slots["D"]["text"]["text"] if "D" in slots else ""))
+    said = words.count(" says:* ")
+    if said:
+        left = len(incident.feedback) - said
+        assert left == 0 or f"+ {left} more on the page" in words
+
+
+@QUICK
+@given(incident=incidents)
+def test_a_verdict_says_how_sure_it_is(incident: Incident) -> None:
+    shown = message(incident, page_url=PAGE, now=NOW)
+    verdict = next((b["text"]["text"] for b in shown.blocks if b["block_id"][0] == "W"), "")
+    if shown.text.startswith(("Cause found", "Two causes fit")):
+        assert re.match(r"\*(High|Medium|Low) confidence", verdict)
+    elif shown.text.startswith("No cause confirmed"):
+        assert "0 confirmed" in verdict or "can't be named as the cause" in verdict
+
+
+STORMS = st.builds(
+    Storm,
+    since=moment,
+    incidents=st.integers(0, 10**7),
+    held=st.integers(0, 10**7),
+    worst=st.lists(incidents, max_size=7).map(tuple),
+)
+
+
+@settings(QUICK, max_examples=20)
+@given(storm=STORMS, page=pages, can=offers, limit=st.tuples(st.integers(1, 1000), st.just(600.0)))
+def test_any_storm_makes_a_message_that_slack_takes(
+    storm: Storm, page: str, can: Offers, limit: tuple[int, float]
+) -> None:
+    shown = storm_message(storm, list_url=page, now=NOW, channel_limit=limit, offers=can)
+
+    assert validate.faults(list(shown.blocks)) == []
+    assert len(shown.blocks) <= limits.OUR_BLOCKS
+    assert shown.bytes <= limits.OUR_BYTES
+    assert 0 < len(shown.text) <= limits.BUDGETS["T"]
+    for told in texts_of(shown):
         _is_harmless(told)
+    opened = [block["accessory"] for block in shown.blocks if "accessory" in block]
+    assert len(opened) == (min(5, len(storm.worst)) if can.interactive else 0)
+    assert all(len(button["text"]["text"]) <= 30 for button in opened)
 
 
 def _is_harmless(told: str) -> None:
@@ -99,7 +190,10 @@ def test_a_hostile_label_is_shown_and_does_nothing(nasty: str) -> None:
         CONFIRMED.alerts[0], name=nasty, annotations={"summary": nasty}, labels={"severity": nasty}
     )
     subject = Subject(kind=SubjectKind.WORKLOAD, namespace=nasty, workload=nasty)
-    for incident in STATES.values():
+    said = tuple(
+        replace(one, note=nasty, by=nasty, person=nasty) for one in WITH_PEOPLE["doubted"].feedback
+    )
+    for incident in (*STATES.values(), replace(WITH_PEOPLE["taken"], feedback=said)):
         shown = message(replace(incident, alerts=(alert,), subject=subject), page_url=PAGE, now=NOW)
         assert validate.faults(list(shown.blocks)) == []
         for told in texts_of(shown):

@@ -1,0 +1,206 @@
+"""What a message tells of people, of what changed, and of its own lateness."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tailhound.model import Incident, Rating
+from tailhound.slack.blocks import message
+from tests.samples.incidents import (
+    BACK,
+    BLIND,
+    CHANGED,
+    CHANGES,
+    CONFIRMED,
+    DEFERRED,
+    FIRST,
+    QUEUED,
+    RESOLVED,
+    SAID_RIGHT,
+    SAID_WRONG,
+    STATES,
+    TAKEN,
+    TWO_FIT,
+    UNKNOWN,
+)
+from tests.samples.story import NOW, at
+
+PAGE = "https://tailhound.example/incidents/8R5W"
+
+
+def slots(incident: Incident, **more: Any) -> dict[str, str]:
+    """The texts of a message by slot, T among them."""
+    made = message(incident, page_url=PAGE, now=more.pop("now", NOW), **more)
+    told = {"T": made.text}
+    for block in made.blocks:
+        if "text" in block:
+            told[block["block_id"][0]] = block["text"]["text"]
+        elif block["type"] == "context":
+            told["F"] = block["elements"][0]["text"]
+    return {slot: text.replace("\u00a0", " ") for slot, text in told.items()}
+
+
+def test_who_is_on_it_stands_first_in_the_footer_and_is_no_mention() -> None:
+    told = slots(replace(TAKEN, silences=()))["F"]
+    assert told.startswith("ben is on it since 03:03 UTC · Incident 8R5W · ")
+    assert "U0BEN" not in told
+
+
+def test_a_silence_is_told_while_it_holds() -> None:
+    assert "Silenced by ana until 05:10 UTC (3 alerts) · Incident" in slots(TAKEN)["F"]
+    assert "Silenced" not in slots(TAKEN, now=at(131))["F"]
+
+
+def test_the_longest_of_several_silences_is_told_and_the_others_are_counted() -> None:
+    first = TAKEN.silences[0]
+    more = replace(first, id="s3", by="ben", until=at(200), alerts=1)
+    told = slots(replace(TAKEN, silences=(first, more)))["F"]
+    assert "Silenced by ben until 06:20 UTC (1 alert), + 1 more silence · " in told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (60.0, ""),
+        (61.0, " · posted 60 s late (Slack limit)"),
+        (270.0, " · posted 4 min late (Slack limit)"),
+        (4_000.0, " · posted 1 h 6 min late (Slack limit)"),
+    ],
+)
+def test_a_post_that_was_late_says_so_from_a_minute_on(seconds: float, told: str) -> None:
+    posted = (FIRST.received_at + timedelta(seconds=seconds)).timestamp()
+    footer = slots(FIRST, posted_at=posted)["F"]
+    assert footer.endswith(told or "changes: off (observe mode)")
+
+
+def test_a_post_that_is_not_there_yet_is_not_late() -> None:
+    for posted in (0.0, -1.0):
+        assert "late" not in slots(FIRST, posted_at=posted)["F"]
+
+
+def test_the_group_from_the_configuration_is_called_at_the_end_of_the_symptom() -> None:
+    assert slots(FIRST, mention="S0ONCALL")["S"].endswith("\ncc <!subteam^S0ONCALL>")
+    assert "<!subteam" not in slots(FIRST, mention="S0ONCALL")["T"]
+
+
+@pytest.mark.parametrize("mention", ["", "s0oncall", "S0<!channel>", "U0ANA", "S0 ", "S", "!here"])
+def test_whatever_is_no_id_of_a_group_calls_nobody(mention: str) -> None:
+    assert slots(FIRST, mention=mention) == slots(FIRST)
+
+
+def test_the_answer_of_people_takes_the_place_of_the_question() -> None:
+    assert slots(RESOLVED)["D"].startswith("*Was this the cause?* One tap helps the next person")
+    told = slots(replace(RESOLVED, feedback=(SAID_RIGHT,)))["D"]
+    assert told.startswith("*ben says:* right\n")
+    assert "Was this" not in told
+
+
+def test_the_newest_word_comes_first_and_the_rest_is_counted() -> None:
+    said = tuple(
+        replace(SAID_WRONG, by=f"p{n}", person=f"U{n}", at=at(39 + n), note="") for n in range(5)
+    )
+    told = slots(replace(RESOLVED, feedback=said))["D"]
+    assert told.startswith("*p4 says:* wrong, it was node drain\n")
+    assert f"+ {5 - told.count(' says:')} more on the page" in told
+
+
+@pytest.mark.parametrize(
+    ("rating", "cause", "told"),
+    [
+        (Rating.RIGHT, "node-drain", "right"),
+        (Rating.PARTLY, "cpu-oversubscription",
+         "right, but not the whole story: CPU oversubscription"),
+        (Rating.PARTLY, "", "right, but not the whole story"),
+        (Rating.WRONG, "node-drain", "wrong, it was node drain"),
+        (Rating.WRONG, "", "wrong"),
+        (Rating.UNSURE, "node-drain", "can't tell"),
+    ],
+)  # fmt: skip
+def test_a_persons_word_is_told_as_they_gave_it(rating: Rating, cause: str, told: str) -> None:
+    said = replace(SAID_WRONG, rating=rating, cause=cause, note="")
+    assert f"*ana says:* {told}\n" in slots(replace(RESOLVED, feedback=(said,)))["D"] + "\n"
+
+
+@pytest.mark.parametrize("incident", [CONFIRMED, TWO_FIT, UNKNOWN, BLIND, BACK])
+def test_a_word_that_comes_early_stands_under_the_verdict(incident: Incident) -> None:
+    told = slots(replace(incident, feedback=(replace(SAID_WRONG, note="x"),)))["W"]
+    assert told.endswith("*ana says:* wrong, it was node drain. “x”")
+
+
+def test_a_verdict_that_a_person_disputes_is_no_headline_once_resolved() -> None:
+    told = slots(replace(RESOLVED, feedback=(SAID_WRONG,)))
+    assert told["H"].endswith(": InferenceInterTokenLatencyHigh on chat-json")
+    assert told["T"].endswith("Cause: disputed.")
+    assert told["W"].startswith("*High confidence* (a person disputes it).")
+
+
+def test_one_who_agrees_settles_a_dispute() -> None:
+    told = slots(replace(RESOLVED, feedback=(SAID_WRONG, SAID_RIGHT)))
+    assert told["H"].endswith("the CPU limit stops the engine")
+    assert "disputes" not in told["W"]
+
+
+def test_what_changed_is_told_beside_the_chain_and_numbered_as_no_part_of_it() -> None:
+    assert slots(CHANGED)["W"].splitlines()[-1] == (
+        "*Changed before it:* 02:40 rollout of chat-json (by argocd); "
+        "02:51 node gpu-node-3 was cordoned"
+    )
+    assert "Changed" not in slots(CONFIRMED)["W"]
+
+
+def test_of_many_changes_the_last_are_told_and_the_others_counted() -> None:
+    many = tuple(replace(CHANGES[0], at=at(-50 + n), what=f"change {n}") for n in range(9))
+    assert CHANGED.diagnosis is not None
+    told = slots(replace(CHANGED, diagnosis=replace(CHANGED.diagnosis, changed=many)))["W"]
+    assert "change 8" in told.splitlines()[-1]
+    assert "change 0" not in told
+    shown = told.count("(by argocd)")
+    assert told.endswith(f"; + {9 - shown} more on the page")
+
+
+def test_a_place_in_the_queue_is_told_only_where_it_is_known() -> None:
+    assert "this one is 27th, starts by about 03:04:00 UTC" in slots(QUEUED)["W"]
+    assert slots(DEFERRED)["W"].startswith("*Many incidents at once.*")
+
+
+def test_what_comes_back_says_what_was_suggested_before_and_assumes_nothing() -> None:
+    told = slots(BACK)
+    assert told["D"] == (
+        "*Suggested last time:* raise the CPU limit by half · match the thread pools to the limit"
+    )
+    assert "Not assumed to be the same this time." in told["W"]
+
+
+def test_without_a_symptom_the_message_says_why() -> None:
+    told = slots(STATES["no-symptom"])
+    assert "\nSymptom: unknown (latency was not measured: nobody asked)" in told["S"]
+    assert "without a symptom it can't be named as the cause" in told["W"]
+    assert "Symptom:" not in slots(BLIND)["S"]
+
+
+def test_whole_suggestions_are_told_before_many() -> None:
+    """With little room left, one suggestion is told by its whole title and its risk."""
+    told = slots(CHANGED)["D"].splitlines()
+    assert told[1:] == [
+        "1. Raise the CPU limit by half. Medium risk.",
+        "+ 1 more on the page, with all steps",
+    ]
+
+
+def test_where_no_suggestion_has_room_all_are_counted() -> None:
+    """Never "the runbook offers nothing" where it does."""
+    assert CONFIRMED.diagnosis is not None
+    first = CONFIRMED.diagnosis.causes[0]
+    wide = replace(first, title="t " * 60, says="word " * 60, mitigations=first.mitigations)
+    packed = replace(
+        CHANGED,
+        feedback=(SAID_WRONG,),
+        diagnosis=replace(
+            CONFIRMED.diagnosis,
+            causes=(wide, *CONFIRMED.diagnosis.causes[1:]),
+            changed=CHANGES,
+        ),
+    )
+    assert "offers nothing" not in slots(packed)["D"]
