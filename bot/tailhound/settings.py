@@ -268,6 +268,10 @@ class Settings(Section):
         """Where a key stands: the file (or variable), line and column."""
         return place(loc, self._origin)
 
+    def at(self, *loc: str | int) -> str:
+        """Where a key stands, for the beginning of a sentence: `bot.yaml:3:7`."""
+        return where(loc, self._origin)
+
     def secrets(self) -> tuple[Secret, ...]:
         """All secrets that are referred to."""
         return tuple(secret for _, secret in secrets(self, ()))

@@ -84,7 +84,8 @@ def test_no_command_prints_what_there_is(terminal: Terminal) -> None:
         (("diagnose",), "one of the arguments --alert --runbook is required"),
         (("diagnose", "--alert", "a", "--runbook", "b"), "not allowed with argument"),
         (("diagnose", "--alert", "a", "--format", "xml"), "invalid choice: 'xml'"),
-        (("check",), "the following arguments are required: PATH"),
+        (("check",), "check: name a PATH, or --config FILE, or both"),
+        (("test",), "the following arguments are required: PATH"),
         (("demo", "--port", "x"), "invalid int value: 'x'"),
         (("diagnose", "--alert", "absent.json"), "absent.json: can't be read: No such file"),
         (

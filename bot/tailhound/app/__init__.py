@@ -3,6 +3,7 @@
 from tailhound.app.composition import (
     allow_list,
     compiled,
+    findings_of_profiles,
     runbook_files,
     templates,
     transports,
@@ -15,6 +16,7 @@ __all__ = [
     "allow_list",
     "collectors",
     "compiled",
+    "findings_of_profiles",
     "only",
     "recorded",
     "runbook_files",

@@ -1,21 +1,27 @@
 """The composition root: the only place that names concrete classes, and what `diagnose` needs."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from tailhound.app.plugins import collectors
-from tailhound.errors import RunbookErrors, SettingsError
+from tailhound.errors import Finding, RunbookErrors, SettingsError
 from tailhound.flow import Transport
 from tailhound.requests.argv import SHIPPED, AllowList
-from tailhound.rules.loading import Compiled, load_runbooks
+from tailhound.rules.loading import Compiled, compile_files, load_runbooks, profile_mistakes
 from tailhound.rules.reading import read_file
+from tailhound.rules.runbook import Runbook
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
 
 
 def allow_list(settings: Settings) -> AllowList:
     """Which commands may run on hosts here."""
-    return SHIPPED if settings.ssh.allow is None else AllowList.of(settings.ssh.allow)
+    if settings.ssh.allow is None:
+        return SHIPPED
+    try:
+        return AllowList.of(settings.ssh.allow)
+    except SettingsError as error:
+        raise SettingsError(f"{settings.at('ssh', 'allow')}: {error}") from error
 
 
 def runbook_files(settings: Settings) -> dict[str, str | bytes]:
@@ -24,7 +30,7 @@ def runbook_files(settings: Settings) -> dict[str, str | bytes]:
     for name in settings.runbooks:
         folder = shipped("runbooks") if name == "shipped" else Path(name)
         if not folder.is_dir():
-            raise SettingsError(f"runbooks: {folder}: no such folder")
+            raise SettingsError(f"{settings.at('runbooks')}: runbooks: {folder}: no such folder")
         for path in sorted(folder.glob("*.yaml")):
             files[f"{name}/{path.name}"] = path.read_bytes()
     return files
@@ -44,9 +50,16 @@ def edited_over(files: Mapping[str, str | bytes], folder: Path) -> dict[str, str
     edited = {str(path): _bytes(path) for path in sorted(folder.glob("*.yaml"))}
     if not edited:
         raise SettingsError(f"{folder}: no *.yaml file in it")
-    ids = {_id(path, source) for path, source in edited.items()}
+    return _in_place_of(files, edited)
+
+
+def _in_place_of(
+    files: Mapping[str, str | bytes], others: Mapping[str, str | bytes]
+) -> dict[str, str | bytes]:
+    """The files without those whose ids others have, and the others."""
+    ids = {_id(path, source) for path, source in others.items()}
     kept = {path: source for path, source in files.items() if _id(path, source) not in ids}
-    return {**kept, **edited}
+    return {**kept, **others}
 
 
 def _bytes(path: Path) -> bytes:
@@ -62,6 +75,32 @@ def _id(path: str, source: str | bytes) -> str:
     return found.file.runbook if found else path
 
 
+def profile_findings(
+    runbooks: Iterable[Runbook], settings: Settings, broken: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """What is wrong with the profiles of a configuration, at their places in it."""
+    found = []
+    for where, why in profile_mistakes(runbooks, settings.profiles, broken):
+        path, line, column = settings.place(*where)
+        message = f"{'.'.join(map(str, where))}: {why}"
+        length = len(str(where[-1]))
+        found.append(Finding(path, line, column, message, "profile", length=length))
+    return tuple(found)
+
+
+def findings_of_profiles(
+    files: Mapping[str, str | bytes], settings: Settings
+) -> tuple[Finding, ...]:
+    """What is wrong with the profiles, against these runbooks and the other configured ones."""
+    if not any(profile.thresholds for profile in settings.profiles):
+        return ()
+    every = _in_place_of(runbook_files(settings), files)
+    runbooks, findings = compile_files(every, collectors(), allow_list(settings))
+    wrong = {finding.path for finding in findings}
+    broken = {_id(path, source) for path, source in every.items() if path in wrong}
+    return profile_findings(runbooks, settings, broken)
+
+
 def compiled(settings: Settings, edited: Path | None = None) -> Compiled:
     """Everything that decides verdicts and texts; SettingsError lists all that is wrong.
 
@@ -70,8 +109,12 @@ def compiled(settings: Settings, edited: Path | None = None) -> Compiled:
     files = runbook_files(settings)
     files = edited_over(files, edited) if edited else files
     try:
+        runbooks = load_runbooks(files, collectors(), allow_list(settings))
+        findings = profile_findings(runbooks, settings)
+        if findings:
+            raise RunbookErrors(findings)
         return Compiled(
-            runbooks=load_runbooks(files, collectors(), allow_list(settings)),
+            runbooks=runbooks,
             profiles=settings.profiles,
             slo=settings.slo,
             templates=templates(),

@@ -118,10 +118,13 @@ def _add_serving(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_runbooks(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    check = commands.add_parser("check", help="load, lint and self-test runbooks")
+    check = commands.add_parser(
+        "check", help="load, lint and self-test runbooks; look at a configuration"
+    )
     test = commands.add_parser("test", help="run the tests that runbooks carry")
+    check.add_argument("paths", nargs="*", type=Path, metavar="PATH")
+    test.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     for command in (check, test):
-        command.add_argument("paths", nargs="+", type=Path, metavar="PATH")
         _config(command)
     check.add_argument("--format", choices=("text", "json", "github"), default="text")
     check.add_argument("--mutate", action="store_true", help="also: is each threshold tested?")

@@ -1,4 +1,8 @@
-"""`tailhound check` and `tailhound test`: runbook files in, findings or results out."""
+"""`tailhound check` and `tailhound test`: runbook files in, findings or results out.
+
+With `--config`, `check` looks at the configuration too, and without a path at the runbooks that it
+names.
+"""
 
 import argparse
 import sys
@@ -18,7 +22,9 @@ def run(args: argparse.Namespace) -> int:
     """Check or test the files; exit code 1 when a file should be changed, or a test fails."""
     started = time.perf_counter()
     settings = load(args.config)
-    files = _files(args.paths)
+    if not args.paths and args.config is None:
+        raise SettingsError("check: name a PATH, or --config FILE, or both")
+    files = _files(args.paths) if args.paths else app.runbook_files(settings)
     known, allow = app.collectors(), app.allow_list(settings)
     if args.command == "test":
         try:
@@ -30,6 +36,9 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(checking.results_summary(tested, time.perf_counter() - started) + "\n")
         return DONE if all(r.passed for one in tested for r in one.results) else FINDINGS
     checked = checking.check_files(files, known, allow, mutate=args.mutate)
+    if args.config is not None:
+        checked = checked.with_file(app.findings_of_profiles(files, settings))
+        files = {**files, str(args.config): args.config.read_bytes()}
     sys.stdout.write(_said(checked, files, args.format, time.perf_counter() - started))
     return FINDINGS if checked.unsettled else DONE
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from tailhound.errors import Finding, RunbookErrors
 from tailhound.model import Check, Part, claims
@@ -28,6 +28,10 @@ class Checked:
     findings: tuple[Finding, ...]
     files: int
     tests: int = 0
+
+    def with_file(self, findings: tuple[Finding, ...]) -> "Checked":
+        """The same with one more file, and what is wrong in it."""
+        return replace(self, findings=(*findings, *self.findings), files=self.files + 1)
 
     @property
     def unsettled(self) -> bool:

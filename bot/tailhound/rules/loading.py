@@ -1,13 +1,14 @@
 """Many files at once: every finding of every file, and what only shows across them."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from tailhound.errors import Finding, RunbookErrors
+from tailhound.rules.bounds import unfit
 from tailhound.rules.causes import CAUSES
 from tailhound.rules.compiling import Collectors, compile_runbook
 from tailhound.rules.condition.typed import meant
@@ -136,20 +137,32 @@ class Site:
     metric_prefix: str = ""
 
 
-def _profile_findings(
-    runbooks: tuple[Runbook, ...], profiles: tuple[Profile, ...]
-) -> Iterable[Finding]:
+def profile_mistakes(
+    runbooks: Iterable[Runbook], profiles: tuple[Profile, ...], broken: Collection[str] = ()
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What is wrong with the thresholds of profiles: the key in the configuration, and why.
+
+    `broken` are ids of runbooks that don't load: nothing can be said about their thresholds.
+    """
     by_id = {runbook.id: runbook for runbook in runbooks}
     for index, profile in enumerate(profiles):
         for id, values in profile.thresholds.items():
-            where = f"profiles.{index}.thresholds.{id}"
-            runbook = by_id.get(id)
-            if runbook is None:
-                message = f"{where}: no runbook named {id!r}{meant(id, by_id)}"
-                yield Finding("configuration", 1, 1, message)
+            where = ("profiles", index, "thresholds", id)
+            if id in broken:
                 continue
-            for name in values:
-                if name not in runbook.thresholds:
-                    known = meant(name, runbook.thresholds)
-                    message = f"{where}.{name}: no threshold named {name!r}{known}"
-                    yield Finding("configuration", 1, 1, message)
+            if id not in by_id:
+                yield where, f"no runbook named {id!r}{meant(id, by_id)}"
+                continue
+            known = by_id[id].thresholds
+            for name, value in values.items():
+                if name not in known:
+                    yield (*where, name), f"no threshold named {name!r}{meant(name, known)}"
+                elif wrong := unfit(value, known[name].unit):
+                    yield (*where, name), wrong
+
+
+def _profile_findings(
+    runbooks: tuple[Runbook, ...], profiles: tuple[Profile, ...]
+) -> Iterator[Finding]:
+    for where, why in profile_mistakes(runbooks, profiles):
+        yield Finding("configuration", 1, 1, f"{'.'.join(map(str, where))}: {why}")

@@ -6,8 +6,17 @@ The models say the shape only; whether a name means something is checked in `rul
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 
+from tailhound.rules.bounds import unfit
 from tailhound.rules.inputs import PHRASES
 from tailhound.rules.schema_evidence import Evidence
 from tailhound.rules.schema_parts import (
@@ -68,6 +77,12 @@ class Threshold(Part):
     value: Annotated[float, Field(allow_inf_nan=False)]
     unit: Unit
     source: Annotated[str, Field(min_length=1, max_length=300)]
+
+    @model_validator(mode="after")
+    def _can_be(self) -> "Threshold":
+        if wrong := unfit(self.value, self.unit):
+            raise ValueError(wrong)
+        return self
 
 
 class AtMost(Part):

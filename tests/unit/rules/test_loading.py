@@ -237,15 +237,18 @@ def test_profiles_change_thresholds_where_their_labels_match() -> None:
     two = Profile(
         match={"cluster": "eu", "namespace": "prod"},
         thresholds={"cpu-throttling": {"strong": 0.6, "lost": 1}},
-        slo={"x": 2.0},
+        slo={"itl_p99_seconds": 2.0},
         metric_prefix="ray_",
     )
-    found = compiled(profiles=(one, two), slo={"x": 1.0, "y": 1.0})
+    found = compiled(profiles=(one, two), slo={"itl_p99_seconds": 1.0, "e2e_mean_seconds": 1.0})
     assert found.site({}).thresholds == {}
     assert found.site({"cluster": "eu"}).thresholds == {"cpu-throttling": {"strong": 0.5}}
     site = found.site({"cluster": "eu", "namespace": "prod"})
     assert site.thresholds == {"cpu-throttling": {"strong": 0.6, "lost": 1.0}}
-    assert (site.slo, site.metric_prefix) == ({"x": 2.0, "y": 1.0}, "ray_")
+    assert (site.slo, site.metric_prefix) == (
+        {"itl_p99_seconds": 2.0, "e2e_mean_seconds": 1.0},
+        "ray_",
+    )
 
 
 @pytest.mark.parametrize(
@@ -253,6 +256,7 @@ def test_profiles_change_thresholds_where_their_labels_match() -> None:
     [
         ({"cpu-throtling": {"strong": 1}}, "no runbook named 'cpu-throtling'; did you mean"),
         ({"cpu-throttling": {"strng": 1}}, "no threshold named 'strng'; did you mean 'strong'?"),
+        ({"cpu-throttling": {"strong": 60}}, "strong: a ratio is a share of 1: write 0.6 for 60 %"),
     ],
 )
 def test_a_profile_that_names_nothing_is_refused(
