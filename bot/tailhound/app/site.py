@@ -12,14 +12,21 @@ from tailhound.app.health import message_lines, own_lines, replica_lines
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.service import Durable
 from tailhound.durable.switch import stopped
+from tailhound.model import Incident
 from tailhound.rules.loading import Compiled
-from tailhound.settings import Settings
+from tailhound.settings import Settings, Slack
+from tailhound.slack.calls import client
+from tailhound.slack.home import Home
+from tailhound.slack.notifier import SlackNotifier
 from tailhound.store.accuracy import accuracy
 from tailhound.store.counts import count
 from tailhound.store.database import Database
 from tailhound.store.incidents import IncidentReader
 from tailhound.web.metrics import Metrics
 from tailhound.web.parts import Counts, HealthLine, Parts, Stop
+
+SLACK_SECONDS = 2.0
+"""How long a page waits for Slack to tell its address, once."""
 
 
 class Site:
@@ -35,6 +42,7 @@ class Site:
         self._clock = clock
         self._catalogue = Catalogue(settings, active, clock())
         self._needs = Needs.of(active.runbooks)
+        self._home = _home(settings)
 
     def parts(self, durable: Durable, database: Database, reader: IncidentReader) -> Parts:
         """What the application works with."""
@@ -57,7 +65,15 @@ class Site:
             look=self.board.look,
             health=lambda: self._health(durable, database),
             stopped=lambda: _stopped(database),
+            slack_link=lambda incident: self._slack_link(reader, incident),
         )
+
+    def _slack_link(self, reader: IncidentReader, incident: Incident) -> str:
+        """Where its first message in Slack stands; "" without one, or with a stand-in of Slack."""
+        if self._home is None:
+            return ""
+        found = reader.messages(incident.id, SlackNotifier.name)
+        return self._home.link(*found[0]) if found else ""
 
     def _counts(self, database: Database) -> Counts:
         counted = count(database, self._clock())
@@ -78,6 +94,14 @@ class Site:
             *own_lines(self._counts(database), self._settings.mode, _stopped(database), now),
             *replica_lines(database.name, peers),
         )
+
+
+def _home(settings: Settings) -> Home | None:
+    """The workspace, where there is a real one to link to."""
+    token, address = settings.slack.bot_token, settings.slack.api_url
+    if token is None or address != Slack().api_url:
+        return None
+    return Home(lambda: client(token.read(), address, SLACK_SECONDS))
 
 
 def _stopped(database: Database) -> Stop | None:

@@ -14,7 +14,7 @@ from tailhound.store.failures import explained
 from tailhound.store.finding import Wanted, alike, matching
 from tailhound.store.recordings import Part, read_parts
 from tailhound.store.records import read_whole, whole
-from tailhound.store.tables import counter, incident, output
+from tailhound.store.tables import counter, incident, outbox, output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +107,21 @@ class IncidentReader:
         """What was asked for the verdict that stands, typed; () when it is not kept (any more)."""
         with explained(self._name), self._engine.connect() as connection:
             return read_parts(connection, id.upper())
+
+    def messages(self, id: str, notifier: str) -> tuple[tuple[str, str], ...]:
+        """Where an incident's own messages stand: (place, message), the oldest first."""
+        wanted = (
+            sa.select(outbox.c.place, outbox.c.message)
+            .where(
+                outbox.c.incident_id == id.upper(),
+                outbox.c.notifier == notifier,
+                outbox.c.part == "",
+                outbox.c.message != "",
+            )
+            .order_by(outbox.c.id)
+        )
+        with explained(self._name), self._engine.connect() as connection:
+            return tuple((row.place, row.message) for row in connection.execute(wanted))
 
     def revision(self) -> int:
         """The newest revision of all: it grows whenever anything that people see has changed."""

@@ -97,7 +97,7 @@ class Pages:
             outputs=_by_question(raw),
             alike=alike,
             known=self._causes(""),
-            slack=self._parts.slack_link(incident),
+            slack=await self._screen.read(self._parts.slack_link, incident),
             revision=revision,
         )
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from tailhound.model import Incident, State
 from tailhound.model.alert import Subject, SubjectKind
@@ -13,6 +14,7 @@ from tailhound.store import records
 from tailhound.store.database import Database, open_database
 from tailhound.store.finding import Wanted
 from tailhound.store.incidents import IncidentReader
+from tailhound.store.tables import outbox
 from tests.databases import url_of
 from tests.unit.store.test_confirmed import FOUND, INCIDENT, NONE, NOW, TWO_FIT
 
@@ -120,3 +122,20 @@ def test_a_cause_that_only_led_to_it_makes_nothing_alike(
 def test_what_has_joined_another_is_not_alike(database: Database) -> None:
     put(database, replace(OLD, state=State.JOINED))
     assert IncidentReader.of(database).alike(replace(LLM, id="A9")) == ()
+
+
+def test_an_incidents_own_messages_are_those_that_stand(
+    database: Database, reader: IncidentReader
+) -> None:
+    rows = [
+        {"notifier": "slack", "place": "C1", "message": "1.1"},
+        {"notifier": "slack", "place": "C1", "message": "1.2", "part": "timeline"},
+        {"notifier": "slack", "place": "C2", "message": ""},
+        {"notifier": "console", "place": "-", "message": "x"},
+        {"notifier": "slack", "place": "C3", "message": "3.1"},
+    ]
+    fixed = {"incident_id": "A1", "wanted_revision": 1, "state": "sent", "part": ""}
+    with database.writing() as writing:
+        writing.execute(sa.insert(outbox), [fixed | row for row in rows])
+    assert reader.messages("a1", "slack") == (("C1", "1.1"), ("C3", "3.1"))
+    assert reader.messages("A2", "slack") == ()

@@ -1,0 +1,44 @@
+"""The workspace's own address, and of a message in it: for links from the pages into Slack."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackClientError
+
+AGAIN_SECONDS = 300.0
+"""How long Slack is left alone after it did not tell; meanwhile there is no link."""
+
+
+class Home:
+    """Asks Slack once, when somebody wants the first link. Each call may block."""
+
+    def __init__(
+        self, client: Callable[[], WebClient], monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._client = client
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._address = ""
+        self._not_before = 0.0
+
+    def link(self, channel: str, message: str) -> str:
+        """The address of a message by its `ts`; "" while nobody knows the workspace's."""
+        home = self.address()
+        return f"{home}archives/{channel}/p{message.replace('.', '')}" if home else ""
+
+    def address(self) -> str:
+        """`https://example.slack.com/`; "" when Slack does not tell."""
+        with self._lock:
+            if not self._address and self._monotonic() >= self._not_before:
+                self._address = self._asked()
+                self._not_before = self._monotonic() + AGAIN_SECONDS
+            return self._address
+
+    def _asked(self) -> str:
+        try:
+            told = str(self._client().auth_test().get("url") or "")
+        except (SlackClientError, OSError):
+            return ""
+        return told if told.startswith("https://") and told.endswith("/") else ""
