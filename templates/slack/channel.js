@@ -1,5 +1,10 @@
 // Shows new messages without a reload. Without this script the page is the same, only older.
 const messages = document.getElementById("messages");
+// A form that opens covers the channel, as in Slack.
+function follow() {
+  const modal = messages.querySelector("a.open-modal");
+  if (modal) location.assign(modal.href);
+}
 async function look() {
   try {
     const answer = await fetch(messages.dataset.source, { headers: { "If-None-Match": messages.dataset.changed } });
@@ -8,8 +13,7 @@ async function look() {
       const unfolded = [...messages.querySelectorAll("details[open]")].map((thread) => thread.id);
       messages.innerHTML = await answer.text();
       for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
-      const modal = messages.querySelector("a.open-modal");
-      if (modal) location.assign(modal.href);
+      follow();
     }
   } finally {
     setTimeout(look, 700);
@@ -22,4 +26,5 @@ setInterval(() => {
     if (minutes >= 1 && minutes < 60) time.textContent = `${minutes}\u00a0min ago`;
   }
 }, 5000);
+follow();
 look();
