@@ -34,7 +34,7 @@ class Counting:
         outcome = await self._inner.deliver(delivery)
         if isinstance(outcome, Posted):
             incident = delivery.incident
-            if not delivery.message and not delivery.unsure:
+            if not (delivery.message or delivery.unsure or delivery.part):
                 took = (self._clock() - incident.received_at).total_seconds()
                 self._metrics.first_post(max(0.0, took))
             if self._verdicts:

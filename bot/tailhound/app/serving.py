@@ -11,38 +11,35 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
+from tailhound.app.chat import Chat
 from tailhound.app.composition import allow_list, compiled, transports
 from tailhound.app.counting import Counting, counting
 from tailhound.app.plugins import collectors
 from tailhound.app.site import Site
 from tailhound.app.ways import Ways
-from tailhound.durable.asking import Place, Terms
+from tailhound.durable.asking import Destination, Place, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.investigation import Investigator
 from tailhound.durable.service import Durable, Surroundings
 from tailhound.errors import RunbookErrors, SettingsError, StoreUnavailable
 from tailhound.flow import Transport
-from tailhound.model import State
+from tailhound.model import Incident
 from tailhound.notifiers import Notifier
 from tailhound.notifiers.console import ConsoleNotifier
 from tailhound.rules.loading import Compiled
 from tailhound.schedule import Schedule
 from tailhound.settings import Settings
-from tailhound.slack.calls import client as slack_client
-from tailhound.slack.listeners import SlackListeners
-from tailhound.slack.notifier import SlackNotifier
-from tailhound.slack.socket import SlackSocket
 from tailhound.sources.alertmanager import read_group
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
 from tailhound.store.outputs import keep_compiled, read_compiled
+from tailhound.transports.alertmanager import AlertmanagerClient
 from tailhound.web.app import create_app
 from tailhound.web.auth import check_listen
 from tailhound.web.metrics import Metrics
 from tailhound.web.server import bind, serve
 
-SLACK_SECONDS = 10.0
-OPEN = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
+CONSOLE = Place(ConsoleNotifier.name, "-")
 
 
 def _now() -> datetime:
@@ -78,7 +75,7 @@ class Server:
         self._stop = asyncio.Event()
         self._metrics = Metrics()
         self._site = Site(settings, self._compiled, self._metrics, _now)
-        self._listeners: SlackListeners | None = None
+        self._chat = Chat(settings)
 
     def stop(self) -> None:
         """End `run`; it then takes at most 5 s."""
@@ -86,9 +83,9 @@ class Server:
 
     def click(self, envelope: str, payload: Mapping[str, Any]) -> object:
         """Take a click that did not come over Slack's socket: the demo's own channel page."""
-        if self._listeners is None:
+        if self._chat.listeners is None:
             raise SettingsError("clicks need slack.bot_token, and a server that runs")
-        return self._listeners.receive(envelope, payload)
+        return self._chat.listeners.receive(envelope, payload)
 
     async def run(self) -> None:
         """Listen, take up what an earlier life left, serve until stopped."""
@@ -114,6 +111,7 @@ class Server:
         self, listening: socket.socket, database: Database, backends: Sequence[Transport]
     ) -> None:
         self._keep_compiled(database)
+        silencer = self._silencer()
         durable = Durable(
             Surroundings(
                 database=database,
@@ -121,13 +119,15 @@ class Server:
                 investigator_for=_Investigators(self, database, backends),
                 read_group=self._site.arrivals.noting(counting(read_group, self._metrics)),
                 notifiers={notifier.name: notifier for notifier in self._notifiers()},
+                manners=self._chat.manners(),
+                silencer=silencer,
             )
         )
         await durable.start()
         schedule = self._schedule(durable)
         reader = IncidentReader.of(database)
-        slack = self._slack(durable, reader)
-        ending = asyncio.create_task(self._end(durable, slack), name="end")
+        self._chat.listen(durable, reader)
+        ending = asyncio.create_task(self._end(durable), name="end")
         try:
             await serve(
                 create_app(self._site.parts(durable, database, reader), extra=self._extras.routes),
@@ -139,19 +139,19 @@ class Server:
             self.stop()
             schedule.stop()
             await ending
+            if silencer is not None:
+                silencer.close()
 
-    async def _end(self, durable: Durable, slack: SlackSocket | None) -> None:
+    def _silencer(self) -> AlertmanagerClient | None:
+        wanted = self._settings.alertmanager
+        return AlertmanagerClient(wanted) if wanted.url else None
+
+    async def _end(self, durable: Durable) -> None:
         """Once it is to stop: end everything at the same time, for each takes its seconds."""
         await self._stop.wait()
         leaving = Blocking("slack", 1)  # the engine takes the loop's own threads down with it
-        await asyncio.gather(durable.stop(), leaving.run(self._leave_slack, slack))
+        await asyncio.gather(durable.stop(), leaving.run(self._chat.leave))
         leaving.close()
-
-    def _leave_slack(self, slack: SlackSocket | None) -> None:
-        if slack is not None:
-            slack.stop()
-        elif self._listeners is not None:
-            self._listeners.close()
 
     def _schedule(self, durable: Durable) -> Schedule:
         """Hands due jobs to the engine; one that can't be stored now is done a day later."""
@@ -191,49 +191,20 @@ class Server:
             verdict_seconds=self._settings.deadlines.verdict,
             late_seconds=self._settings.deadlines.late,
             mode=self._settings.mode,
-            places=self._places(),
+            places=(CONSOLE, *self._chat.places()),
+            destinations=self._destinations,
         )
 
-    def _places(self) -> tuple[Place, ...]:
-        places = [Place(ConsoleNotifier.name, "-")]
-        if self._settings.slack.bot_token is not None:
-            places.append(Place(SlackNotifier.name, self._settings.slack.channel))
-        return tuple(places)
+    def _destinations(self, incident: Incident) -> Sequence[Destination]:
+        return [Destination(place=CONSOLE), *self._chat.destinations(incident)]
 
     def _notifiers(self) -> tuple[Notifier, ...]:
         console = ConsoleNotifier(self._extras.say)
         made: list[Notifier] = [Counting(console, self._metrics, _now, verdicts=True)]
-        slack = self._settings.slack
-        if slack.bot_token is not None:
-            web = slack_client(slack.bot_token.read(), slack.api_url, SLACK_SECONDS)
-            notifier = SlackNotifier(
-                web, public_url=self._settings.listen.public_url, token=slack.bot_token.read
-            )
-            made.append(Counting(notifier, self._metrics, _now, verdicts=False))
+        slack = self._chat.notifier()
+        if slack is not None:
+            made.append(Counting(slack, self._metrics, _now, verdicts=False))
         return tuple(made)
-
-    def _slack(self, durable: Durable, reader: IncidentReader) -> SlackSocket | None:
-        """The listeners for clicks, and the socket when there is a token for it."""
-        slack = self._settings.slack
-        if slack.bot_token is None:
-            return None
-        loop = asyncio.get_running_loop()
-        web = slack_client(slack.bot_token.read(), slack.api_url, SLACK_SECONDS)
-
-        def recheck(incident: str, user: str, envelope: str) -> bool:
-            """Stored when this returns; a click that was known already counts as stored."""
-            asking = durable.recheck(incident, user, envelope)
-            asyncio.run_coroutine_threadsafe(asking, loop).result()
-            return True
-
-        self._listeners = SlackListeners(
-            web, recheck=recheck, status=lambda: reader.list(states=OPEN, limit=20)
-        )
-        if slack.app_token is None:
-            return None
-        listening = SlackSocket(web, slack.app_token.read(), self._listeners)
-        listening.start()
-        return listening
 
 
 class _Investigators:

@@ -18,6 +18,7 @@ from tailhound.slack.calls import Calls, Lost, No, Outcome, Said
 from tailhound.slack.limits import SECTION_TEXT
 from tailhound.slack.pace import AUTH, HISTORY, POST, UPDATE, Pace
 from tailhound.slack.refusals import Meaning, is_dead, meaning_of, todo
+from tailhound.slack.storm_view import storm_message
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,7 +43,9 @@ class _Draft:
     def arguments(self) -> dict[str, Any]:
         """What posting and editing have in common."""
         incident = self.delivery.incident
-        payload = {"incident": incident.id, "revision": incident.revision}
+        payload: dict[str, str | int] = {"incident": incident.id, "revision": incident.revision}
+        if self.delivery.part:
+            payload["part"] = self.delivery.part
         return {
             "channel": self.delivery.place,
             "text": self.shown.text,
@@ -70,6 +73,7 @@ class SlackNotifier:
         web: WebClient,
         *,
         public_url: str = "",
+        channel_limit: tuple[int, float] = (12, 600.0),
         token: Callable[[], str] | None = None,
         timeout_seconds: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
@@ -77,12 +81,13 @@ class SlackNotifier:
     ) -> None:
         self._calls = Calls(web, timeout_seconds=timeout_seconds)
         self._pace = Pace(clock)
+        self._channel_limit = channel_limit
         self._public_url, self._token = public_url.rstrip("/"), token
         self._clock, self._now = clock, now
         self._no_history = False
         self._dead: tuple[float, str] = (0.0, "")
-        self._lost: dict[tuple[str, str], int] = {}
-        self._plain: set[tuple[str, str]] = set()
+        self._lost: dict[tuple[str, str, str], int] = {}
+        self._plain: set[tuple[str, str, str]] = set()
 
     async def deliver(self, delivery: Delivery) -> Result:
         """Post the incident, or edit the message that stands."""
@@ -112,6 +117,13 @@ class SlackNotifier:
             _LOG.error("the token of Slack stays as it was: %s", error)
 
     def _shown(self, delivery: Delivery) -> SlackMessage:
+        if delivery.storm is not None:
+            return storm_message(
+                delivery.storm,
+                list_url=self._public_url and f"{self._public_url}/incidents",
+                now=self._now(),
+                channel_limit=self._channel_limit,
+            )
         page = self._public_url and f"{self._public_url}/incidents/{delivery.incident.id}"
         return message(delivery.incident, page_url=page, now=self._now())
 
@@ -245,8 +257,8 @@ class SlackNotifier:
         return not delivery.message and self._posts_lost(delivery) > 0
 
 
-def _key(delivery: Delivery) -> tuple[str, str]:
-    return delivery.place, delivery.incident.id
+def _key(delivery: Delivery) -> tuple[str, str, str]:
+    return delivery.place, delivery.incident.id, delivery.part
 
 
 def _text_only(shown: SlackMessage) -> SlackMessage:
@@ -280,6 +292,7 @@ def _ts_of(outcome: Said, delivery: Delivery) -> str:
         if (
             metadata.get("event_type") == EVENT_TYPE
             and payload.get("incident") == delivery.incident.id
+            and payload.get("part", "") == delivery.part
         ):
             ts = str(found["ts"])
             if ts != delivery.message:
