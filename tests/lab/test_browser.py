@@ -353,6 +353,19 @@ def test_a_question_can_be_copied_to_be_asked_by_hand(browser: Browser, server: 
         assert opened.trouble == []
 
 
+def test_the_yaml_of_a_runbook_can_be_copied(browser: Browser, server: Running) -> None:
+    home = f"http://127.0.0.1:{server.port}"
+    with tab(browser, server) as opened:
+        page = opened.page
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=home)
+        opened.go("runbooks/cpu-throttling")
+        page.get_by_role("button", name="Copy YAML").click()
+        expect(page.locator(".facts .copy")).to_have_text("Copied")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied.startswith("runbook: cpu-throttling\n")
+        assert opened.trouble == []
+
+
 def test_a_chart_is_told_to_those_who_cannot_see_it(browser: Browser, server: Running) -> None:
     with tab(browser, server, viewport=NARROW, is_mobile=True) as opened:
         opened.go("incidents/C4A7")

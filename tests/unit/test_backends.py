@@ -84,13 +84,13 @@ def test_what_is_not_configured_and_what_nobody_asked_is_neither_good_nor_bad() 
 def test_hosts_are_one_line_and_those_in_trouble_one_each_up_to_a_few() -> None:
     ill = [at(f"ssh h-{n:02}", Mood.GONE, detail="no route") for n in range(20)]
     found = backend_lines([at("ssh db-1"), *ill], ALL, NEEDS, NOW)[2:]
-    assert (found[0].state, found[0].works) == ("1 of 21 hosts answer", False)
+    assert (found[0].state, found[0].works) == ("1 of 21 hosts answers", False)
     assert found[0].effect == "2 of 14 causes can't be checked on the others"
     assert len(found) == 1 + HOSTS_SHOWN + 1
     assert found[1].name == "SSH to h-00"
     assert found[-1].state == "+ 12 more hosts in trouble"
     well = backend_lines([at("ssh db-1")], ALL, NEEDS, NOW)[2:]
-    assert [(line.state, line.works) for line in well] == [("1 of 1 host answer", True)]
+    assert [(line.state, line.works) for line in well] == [("1 of 1 host answers", True)]
 
 
 def test_needs_are_counted_over_the_runbooks_that_are_active() -> None:

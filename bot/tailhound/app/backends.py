@@ -130,7 +130,7 @@ def _hosts(hosts: Sequence[Standing], needs: Needs, now: datetime) -> Iterable[H
     every = len(well) == len(hosts)
     yield HealthLine(
         name="SSH",
-        state=f"{len(well)} of {plural(len(hosts), 'host')} answer",
+        state=f"{len(well)} of {plural(len(hosts), 'host')} answer{'s' if len(well) == 1 else ''}",
         works=every,
         effect="" if every else needs.lost("ssh").replace("checked", "checked on the others"),
     )

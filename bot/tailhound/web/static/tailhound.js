@@ -172,23 +172,30 @@
   function offerCopy() {
     if (!navigator.clipboard) return;
     for (const block of document.querySelectorAll("pre.question")) {
-      if (block.nextElementSibling?.matches(".copy")) continue;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "copy";
-      button.textContent = "Copy";
-      button.addEventListener("click", async () => {
-        try {
-          await navigator.clipboard.writeText(block.textContent);
-          button.textContent = "Copied";
-        } catch {
-          getSelection().selectAllChildren(block);
-          button.textContent = "Selected";
-        }
-        setTimeout(() => (button.textContent = "Copy"), 2000);
-      });
-      block.after(button);
+      copyButton(block, "Copy", async () => block.textContent);
     }
+    for (const link of document.querySelectorAll("a[data-copy]")) {
+      copyButton(link, `Copy ${link.textContent}`, async () => (await fetch(link.href)).text());
+    }
+  }
+
+  function copyButton(beside, label, text) {
+    if (beside.nextElementSibling?.matches(".copy")) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = label;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(await text());
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(beside);
+        button.textContent = "Selected";
+      }
+      setTimeout(() => (button.textContent = label), 2000);
+    });
+    beside.after(button);
   }
 
   function help() {
