@@ -138,9 +138,9 @@ class LocalApp:
     async def _click(self, request: Request) -> Response:
         form = await self._own_form(request)
         channel = self._known(request)
-        ts, action_id = _one(form, "ts"), _one(form, "action_id")
+        which = (_one(form, "ts"), _one(form, "action_id"), _one(form, "block_id"))
         try:
-            await asyncio.to_thread(self._hands.press, channel.id, ts, action_id)
+            await asyncio.to_thread(self._hands.press, channel.id, *which)
         except LookupError as error:
             raise HTTPException(404, "that message has no such button any more") from error
         return self._to(f"/channel/{channel.id}")

@@ -21,9 +21,9 @@ class Hands:
     def __init__(self, slack: LocalSlack, deliver: Deliver, user: str) -> None:
         self._slack, self._deliver, self.user = slack, deliver, user
 
-    def press(self, channel: str, ts: str, action_id: str) -> None:
+    def press(self, channel: str, ts: str, action_id: str, block_id: str = "") -> None:
         """Press a button of a message; LookupError where there is none any more."""
-        self._send(self._slack.press(channel, ts, action_id, self.user))
+        self._send(self._slack.press(channel, ts, action_id, self.user, block_id=block_id))
 
     def type(self, channel: str, text: str) -> None:
         """Send `/tailhound text`; its answer appears in the channel."""

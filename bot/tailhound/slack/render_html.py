@@ -16,6 +16,7 @@ Json = Mapping[str, Any]
 
 _TOKEN = re.compile(
     r"`(?P<code>[^`\n]+)`|<!date\^(?P<unix>\d{1,12})\^[^|>]*\|(?P<date>[^<>]*)>"
+    r"|<!subteam\^(?P<group>S[A-Z0-9]+)>"
     r"|<(?P<url>https?://[^|<>\s]+)(?:\|(?P<label>[^<>]*))?>"
 )
 _BOLD = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
@@ -77,6 +78,8 @@ def _token(found: "re.Match[str]") -> str:
         ago = ' class="ago"' if "{ago}" in found.group() else ""
         told = _escaped(found["date"])
         return f'<time{ago} datetime="{at:%Y-%m-%dT%H:%M:%SZ}">{told}</time>'
+    if found["group"] is not None:
+        return f'<span class="group">@{found["group"]}</span>'
     label = found["label"] or found["url"]
     return f'<a href="{_escaped(found["url"])}" rel="noopener noreferrer">{_escaped(label)}</a>'
 
@@ -116,7 +119,9 @@ def _section(block: Json, click: str) -> str:
     texts = [block["text"]] if "text" in block else []
     inner = "<br>\n".join(_text(text) for text in [*texts, *block.get("fields", ())])
     beside = block.get("accessory") or {}
-    drawn = _button(beside, click) if beside.get("type") == "button" else ""
+    id = html.escape(str(block.get("block_id", "")), quote=True)
+    which = click and f'{click}<input type="hidden" name="block_id" value="{id}">'
+    drawn = _button(beside, which) if beside.get("type") == "button" else ""
     return f'<p class="section">{inner}</p>{drawn}'
 
 

@@ -113,7 +113,7 @@ def _foot(storm: Storm, now: datetime, page: bool) -> str:
 
 
 def _text(storm: Storm, now: datetime) -> str:
-    """`37 incidents at once. Worst: prod/llm-70b, ... 25 of them in one message, since 02:51 UTC.`."""
+    """`37 incidents at once. Worst: prod/llm-70b, ... 25 of them in one message, since ...`."""
     told = f"{storm.held:,} of them in one message, since {clock(storm.since)}."
     if not storm.worst:
         return f"{_at_once(storm)}. {told}"

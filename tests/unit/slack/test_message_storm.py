@@ -3,7 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from tailhound.slack.actions import OPEN_HELD, incident_in
 from tailhound.slack.buttons import Offers
+from tailhound.slack.local import LocalSlack
 from tailhound.slack.storm_view import storm_message
 from tests.samples.incidents import STORM
 from tests.samples.story import NOW, at
@@ -60,6 +62,18 @@ def test_each_of_them_can_be_opened() -> None:
     ]
     assert {one["action_id"] for one in opened} == {"open_held"}
     assert opened[0]["value"] == "8R5W:3"
+
+
+def test_the_button_that_is_pressed_names_its_own_incident() -> None:
+    slack = LocalSlack(lambda: 1.0)
+    slack.add_channel("C0ALERTS", "alerts")
+    message = made()
+    posted = {"channel": "C0ALERTS", "text": message.text, "blocks": list(message.blocks)}
+    ts = slack.call("chat.postMessage", slack.bot_token, posted).body["ts"]
+    for block, incident in zip(message.blocks[2:7], STORM.worst, strict=True):
+        row = str(block["block_id"])
+        pressed = slack.press("C0ALERTS", ts, OPEN_HELD, "U0ANA", block_id=row)
+        assert incident_in(pressed["actions"][0]["value"]) == incident.id
 
 
 def test_where_no_click_arrives_nothing_can_be_opened() -> None:

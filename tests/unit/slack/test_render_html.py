@@ -104,6 +104,21 @@ def test_a_button_is_a_form_only_where_clicks_are_taken() -> None:
     assert 'name="action_id" value="recheck"' in message_html(drawn, click="<input>")
 
 
+def test_a_button_beside_a_text_says_which_text() -> None:
+    """Buttons of several rows may share an action id: the row tells them apart."""
+    button = {"type": "button", "text": {"type": "plain_text", "text": "Open"}, "action_id": "o"}
+    text = {"type": "plain_text", "text": "one"}
+    row = {"type": "section", "block_id": '1:"x', "text": text, "accessory": button}
+    drawn = message_html({"blocks": [row]}, click="<input>")
+    assert '<input><input type="hidden" name="block_id" value="1:&quot;x"><button' in drawn
+    assert "<input" not in message_html({"blocks": [row]})
+
+
+def test_a_group_that_is_called_is_drawn_by_its_id() -> None:
+    assert mrkdwn_html("cc <!subteam^S0ONCALL>") == 'cc <span class="group">@S0ONCALL</span>'
+    assert mrkdwn_html("cc <!channel>") == "cc &lt;!channel&gt;"
+
+
 def test_a_message_without_blocks_is_drawn_from_its_text() -> None:
     assert message_html({"text": "*hi*"}) == '<p class="section"><strong>hi</strong></p>'
 

@@ -22,18 +22,19 @@ from tailhound.slack.local.world import (
 Payload = dict[str, Any]
 
 
-def block_action(message: Json, channel: Channel, action_id: str, user: str) -> Payload:
-    """The payload of a click on a button of a message; LookupError when it has no such button."""
-    return _on_message(message, channel, action_id, user, None)
-
-
 @dataclass(frozen=True, slots=True)
 class At:
-    """Who acts on which message of which channel."""
+    """Who acts on which message of which channel; `block_id` where its buttons share an id."""
 
     channel: Channel
     ts: str
     user: str
+    block_id: str = ""
+
+
+def block_action(message: Json, channel: Channel, action_id: str, user: str) -> Payload:
+    """The payload of a click on a button of a message; LookupError when it has no such button."""
+    return _on_message(message, At(channel, "", user), action_id, None)
 
 
 def press(world: World, at: At, action_id: str, put: forms.Put | None = None) -> Payload:
@@ -43,32 +44,30 @@ def press(world: World, at: At, action_id: str, put: forms.Put | None = None) ->
     message = at.channel.messages.get(at.ts)
     if message is None:
         raise LookupError(f"there is no message {at.ts!r} in {at.channel.id}")
-    payload = _on_message(message, at.channel, action_id, at.user, put)
+    payload = _on_message(message, at, action_id, put)
     payload["trigger_id"] = trigger(world, at.user)
     payload["response_url"] = response_url(world, at.channel.id, at.user, at.ts)
     return payload
 
 
-def _on_message(
-    message: Json, channel: Channel, action_id: str, user: str, put: forms.Put | None
-) -> Payload:
+def _on_message(message: Json, at: At, action_id: str, put: forms.Put | None) -> Payload:
     try:
-        block, element = forms.found(message.get("blocks", ()), action_id)
+        block, element = forms.found(message.get("blocks", ()), action_id, at.block_id)
     except LookupError:
         ts = message.get("ts")
         raise LookupError(f"the message {ts} has no button {action_id!r}") from None
     container = {
         "type": "message",
         "message_ts": message["ts"],
-        "channel_id": channel.id,
+        "channel_id": at.channel.id,
         "is_ephemeral": False,
     }
     if "thread_ts" in message:
         container["thread_ts"] = message["thread_ts"]
     return {
-        **_from(user, "block_actions"),
+        **_from(at.user, "block_actions"),
         "container": container,
-        "channel": {"id": channel.id, "name": channel.name},
+        "channel": {"id": at.channel.id, "name": at.channel.name},
         "message": dict(message),
         "state": {"values": {}},
         "actions": [_action(block, element, put, message["ts"])],

@@ -158,17 +158,22 @@ class LocalSlack:
         with self._lock:
             return files.uploaded(self.world, key, content)
 
-    def press(
+    def press(  # noqa: PLR0913 - who, where, and which element
         self,
         channel: str,
         ts: str,
         action_id: str,
         user: str,
         put: forms.Put | None = None,
+        *,
+        block_id: str = "",
     ) -> dict[str, Any]:
-        """The payload of a person's click (or choice `put`) in a message."""
+        """The payload of a person's click (or choice `put`) in a message.
+
+        `block_id` tells buttons apart that share an action id.
+        """
         with self._lock:
-            at = clicks.At(self.channels[channel], ts, user)
+            at = clicks.At(self.channels[channel], ts, user, block_id)
             return clicks.press(self.world, at, action_id, put)
 
     def use(
