@@ -110,4 +110,5 @@ def test_while_the_database_is_away_alerts_are_refused_and_then_all_goes_on(
             server.start()
             until(lambda: bot.get("/readyz").status == 200, "it to be ready again")
             until_settled(bot, slack, [first, send(bot, "w2")])
-            assert bot.stop() < 5
+            server.crash()
+            assert bot.stop() < 10

@@ -209,8 +209,6 @@ def shared(make_template: Callable[[str], None]) -> "Shared":
 
 
 TEMPLATE = "tailhound_template"
-_KEEPERS: list[Server] = []
-"""Those that this process has started; they outlive it by a moment."""
 
 
 class Shared:
@@ -258,12 +256,27 @@ def _alone(path: Path) -> Iterator[None]:
 def _keep(folder: Path, owner: int) -> None:
     """Start the keeper of the shared server, and wait until it serves."""
     folder.mkdir(exist_ok=True)
-    argv = [sys.executable, "-m", "tests.lab.postgres", str(folder), str(owner)]
-    keeper = Server(argv, folder / "keeper.log")
-    wait_until(lambda: (folder / "port").exists() or not keeper.alive, "PostgreSQL to be ready", 40)
-    _KEEPERS.append(keeper)
-    if not keeper.alive:
-        raise LabError(f"the keeper of PostgreSQL ended: {keeper.tail()}")
+    log = folder / "keeper.log"
+    with log.open("wb") as out:
+        # spawned, so that nobody here thinks that it must end before this process does
+        keeper = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-m", "tests.lab.postgres", str(folder), str(owner)],
+            os.environ,
+            setsid=True,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, out.fileno(), 1),
+                (os.POSIX_SPAWN_DUP2, out.fileno(), 2),
+            ],
+        )
+
+    def is_up() -> bool:
+        if os.waitpid(keeper, os.WNOHANG) != (0, 0):
+            raise LabError(f"the keeper of PostgreSQL ended: {log.read_text(encoding='utf-8')}")
+        return (folder / "port").exists()
+
+    wait_until(is_up, "PostgreSQL to be ready", 40)
 
 
 def keep(folder: Path, owner: int) -> None:

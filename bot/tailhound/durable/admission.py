@@ -72,6 +72,15 @@ _FIRING = (
 
 
 class Admission:
+def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Known]:
+    """What is on record of these alerts."""
+    known = {}
+    for chunk in records.chunks(idents):
+        for ident, incident_id, status, changed_at in connection.execute(_KNOWN, {"idents": chunk}):
+            known[ident] = Known(incident_id, AlertStatus(status), changed_at)
+    return known
+
+
     """Admits one batch. `known` holds afterwards what is known of every alert of the batch."""
 
     def __init__(
@@ -100,7 +109,7 @@ class Admission:
 
     def admit(self, arrivals: Sequence[Arrival]) -> tuple[Accepted, ...]:
         """Apply and write all arrivals; one answer for each, in their order."""
-        batches = [_items(arrival) for arrival in arrivals]
+        batches = [items_of(arrival) for arrival in arrivals]
         self._load([item for items in batches for item in items])
         answers = tuple(
             self._take(arrival, items) for arrival, items in zip(arrivals, batches, strict=True)
@@ -109,10 +118,7 @@ class Admission:
         return answers
 
     def _load(self, items: Sequence[Item]) -> None:
-        for chunk in records.chunks(item.ident for item in items):
-            rows = self._connection.execute(_KNOWN, {"idents": chunk})
-            for ident, incident_id, status, changed_at in rows:
-                self.known[ident] = Known(incident_id, AlertStatus(status), changed_at)
+        self.known = known_of(self._connection, [item.ident for item in items])
         self._stored = frozenset(self.known)
         news = [item for item in items if not self._is_repeat(item)]
         for record in records.read_latest(self._connection, [i.key for i in news]).values():
@@ -302,5 +308,6 @@ class Admission:
         return ended
 
 
-def _items(arrival: Arrival) -> tuple[Item, ...]:
+def items_of(arrival: Arrival) -> tuple[Item, ...]:
+    """The alerts of an arrival; one that can't be read has one that stands for it."""
     return (unreadable_item(arrival),) if arrival.unreadable else arrival.items

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Protocol
 
 import sqlalchemy as sa
 
@@ -19,7 +20,14 @@ INVESTIGATE = "inv"
 LATE = "late"
 TIMELINE_AT_MOST = 200
 
-Enqueue = Callable[[sa.Connection, Task], None]
+
+class Enqueue(Protocol):
+    """Asks for workflows within a transaction."""
+
+    def __call__(self, connection: sa.Connection, /, *tasks: Task) -> None:
+        """Known ids are passed over."""
+        ...
+
 
 _PRIORITIES = {"critical": 1, "page": 1, "error": 5, "warning": 10, "ticket": 10}
 
@@ -132,8 +140,7 @@ def put(
             for record, reason in begun
         ],
     )
-    for record, _ in begun:
-        enqueue(connection, task_of(record, terms.sha))
+    enqueue(connection, *(task_of(record, terms.sha) for record, _ in begun))
 
 
 def task_of(record: Record, sha: str, workflow: str = INVESTIGATE) -> Task:

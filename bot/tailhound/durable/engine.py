@@ -20,6 +20,7 @@ from uuid import uuid4
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
 
+from tailhound.durable.copying import Alike, Rows
 from tailhound.store.database import Database
 from tailhound.store.failures import explained
 
@@ -111,7 +112,9 @@ class Engine:
             application_name=APPLICATION,
             lazy=True,
         )
+        self._rows = Rows("" if database.is_sqlite else "dbos.")
         self._running: dict[asyncio.Task[Any], str] = {}
+        self._dbos: DBOS | None = None
         self._stopping = False
         self._started = False
 
@@ -138,7 +141,7 @@ class Engine:
         self._stopping = False
         if not _dbos_log.handlers:
             _dbos_log.addHandler(logging.NullHandler())  # else it makes a way out of its own
-        DBOS(config=self._config())
+        self._dbos = DBOS(config=self._config())
         self._started = True
         for name, workflow in workflows.items():
             DBOS.workflow(name=name, max_recovery_attempts=RECOVERIES_AT_MOST)(
@@ -146,17 +149,19 @@ class Engine:
             )
         DBOS.launch()
 
-    def enqueue(self, connection: sa.Connection, task: Task) -> None:
-        """Ask for a workflow within the caller's transaction; known ids are passed over."""
-        options: EnqueueOptions = {
-            "workflow_name": task.workflow,
-            "workflow_id": task.id,
-            "queue_name": task.queue,
-            "app_version": ABI,
-            "application_name": APPLICATION,
-            "priority": task.priority,
-        }
-        self._client.enqueue_in_transaction(connection, options, *task.args)
+    def enqueue(self, connection: sa.Connection, *tasks: Task) -> None:
+        """Ask for workflows within the caller's transaction; known ids are passed over."""
+        for alike in _grouped(tasks):
+            first, *others = alike
+            self._client.enqueue_in_transaction(connection, _options(first), *first.args)
+            if others and not self._copy(connection, first, others):
+                for task in others:
+                    self._client.enqueue_in_transaction(connection, _options(task), *task.args)
+
+    def _copy(self, connection: sa.Connection, first: Task, others: Sequence[Task]) -> bool:
+        built = [self._client._build_enqueue_status(_options(t), *t.args)[1] for t in others]
+        alike = [Alike(one["workflow_uuid"], one["priority"] or 0, one["inputs"]) for one in built]
+        return self._rows.copy(connection, first.id, alike)
 
     async def step(
         self,
@@ -246,6 +251,8 @@ class Engine:
             return
         self._started = False
         _dbos_log.setLevel("ERROR")  # it warns of each task that is cut off here
+        if self._dbos is not None:  # else its threads wait for a database that is away, for ever
+            self._dbos._sys_db._retry_connection_errors = False
         tasks = list(self._running)
         for task in tasks:
             task.cancel()
@@ -285,6 +292,25 @@ class Engine:
             "notification_listener_polling_interval_sec": 0.1,
             "log_level": "WARNING",
         }
+
+
+def _grouped(tasks: Sequence[Task]) -> Iterable[list[Task]]:
+    """The tasks by workflow and queue, in their order."""
+    groups: dict[tuple[str, str], list[Task]] = {}
+    for task in tasks:
+        groups.setdefault((task.workflow, task.queue), []).append(task)
+    return groups.values()
+
+
+def _options(task: Task) -> EnqueueOptions:
+    return {
+        "workflow_name": task.workflow,
+        "workflow_id": task.id,
+        "queue_name": task.queue,
+        "app_version": ABI,
+        "application_name": APPLICATION,
+        "priority": task.priority,
+    }
 
 
 async def _at_most(seconds: float, work: Callable[[], None]) -> None:

@@ -6,11 +6,11 @@ nothing new are answered from what this process has seen committed; the database
 """
 
 import asyncio
-import hashlib
 import queue
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from types import MappingProxyType
 
 import sqlalchemy as sa
 
-from tailhound.durable.admission import Accepted, Admission
-from tailhound.durable.arrivals import Arrival, Item, ReadGroup, clean, read_arrival
+from tailhound.durable.admission import Accepted, Admission, Known, items_of, known_of
+from tailhound.durable.arrivals import Arrival, ReadGroup, clean, read_arrival
 from tailhound.durable.asking import Enqueue, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
+from tailhound.durable.memory import Heard, Memory
 from tailhound.errors import StoreUnavailable
-from tailhound.model import AlertStatus
 from tailhound.store.database import Database
 from tailhound.store.records import add_repeats
 
@@ -53,56 +53,6 @@ class Totals:
     dropped: MappingProxyType[str, int]
 
 
-Heard = tuple[str, AlertStatus]
-"""An alert's identity, and what a delivery says of it."""
-
-
-def heard(items: Sequence[Item]) -> tuple[Heard, ...]:
-    """What a delivery says, in short."""
-    return tuple((item.ident, item.alert.status) for item in items)
-
-
-class Memory:
-    """What was seen committed, as far as it is remembered: only ever a shortcut.
-
-    The writer thread adds; the event loop looks.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._alerts: dict[str, tuple[AlertStatus, str]] = {}
-        self._bodies: dict[bytes, tuple[Heard, ...]] = {}
-
-    def known(self, said: Sequence[Heard]) -> tuple[str, ...] | None:
-        """One incident for each alert when all are repeats; None when any of them may be news."""
-        incidents = []
-        for ident, status in said:
-            known, incident = self._alerts.get(ident, (None, ""))
-            if known is not status:
-                return None
-            incidents.append(incident)
-        return tuple(incidents) or None
-
-    def said_in(self, body: bytes) -> tuple[Heard, ...]:
-        """What a body says that was read before, byte by byte the same; else nothing."""
-        return self._bodies.get(_digest(body), ())
-
-    def learn(self, arrival: Arrival, admission: Admission) -> None:
-        """Remember what an arrival brought, after its commit."""
-        if not self._size or arrival.dropped or arrival.is_nothing or arrival.unreadable:
-            return
-        for item in arrival.items:
-            known = admission.known.get(item.ident)
-            if known is None:
-                return
-            self._alerts[item.ident] = (known.status, known.incident_id)
-        self._bodies[_digest(arrival.body)] = heard(arrival.items)
-        while len(self._alerts) > self._size:
-            self._alerts.pop(next(iter(self._alerts)))
-        while len(self._bodies) > self._size // 10:
-            self._bodies.pop(next(iter(self._bodies)))
-
-
 class Intake:
     """Accepts webhook bodies durably, in batches, on a thread of its own."""
 
@@ -128,6 +78,7 @@ class Intake:
         self._dropped: Counter[str] = Counter()
         self._tell: Callable[[], object] = lambda: None
         self._thread: threading.Thread | None = None
+        self._flush_at = 0.0
         self._closed = False
 
     def start(self, on_news: Callable[[], None]) -> None:
@@ -199,11 +150,14 @@ class Intake:
     def _write(self) -> None:
         while True:
             batch, is_last = self._next_batch()
-            if batch:
-                self._commit(batch)
-            elif self._repeats:
+            news = self._answered(batch)
+            if news:
+                self._commit(news)
+            elif self._repeats and time.monotonic() >= self._flush_at:
                 self._flush_repeats()
             if is_last:
+                if self._repeats:
+                    self._flush_repeats()
                 return
 
     def _next_batch(self) -> tuple[list[Entry], bool]:
@@ -219,6 +173,40 @@ class Intake:
         except queue.Empty:
             return batch, False
         return batch, True
+
+    def _answered(self, batch: Sequence[Entry]) -> Sequence[Entry]:
+        """What is left of a batch once those are answered that bring nothing new.
+
+        On SQLite the memory has done so. Where other replicas write too, the database is asked: a
+        look costs no lock and no flush of the disk.
+        """
+        if not batch or self._database.is_sqlite:
+            return batch
+        idents = [item.ident for arrival, _ in batch for item in items_of(arrival)]
+        try:
+            with self._database.reading() as connection:
+                known = known_of(connection, idents)
+        except StoreUnavailable as error:
+            for _, answer in batch:
+                _refuse(answer, error)
+            return []
+        return [entry for entry in batch if not self._is_answered(entry, known)]
+
+    def _is_answered(self, entry: Entry, known: Mapping[str, Known]) -> bool:
+        arrival, answer = entry
+        items = items_of(arrival)
+        found = [known.get(item.ident) for item in items]
+        incidents = [
+            there.incident_id
+            for item, there in zip(items, found, strict=True)
+            if there is not None and there.status is item.alert.status
+        ]
+        if len(incidents) < len(items):
+            return False
+        with self._lock:
+            self._repeats.update(incidents)
+        _tell(answer, Accepted(tuple(dict.fromkeys(incidents)), 0, len(items), arrival.dropped))
+        return True
 
     def _commit(self, batch: Sequence[Entry]) -> None:
         """Write a batch; when one of several webhooks spoils it, each is written by itself."""
@@ -244,8 +232,7 @@ class Intake:
             self._tell()
         for (arrival, answer), accepted in zip(batch, answers, strict=True):
             self._memory.learn(arrival, admission)
-            if answer.set_running_or_notify_cancel():
-                answer.set_result(accepted)
+            _tell(answer, accepted)
 
     def _admit(self, arrivals: Sequence[Arrival]) -> tuple[Admission, tuple[Accepted, ...]]:
         with self._counted_repeats() as repeats, self._database.accepting() as connection:
@@ -277,6 +264,7 @@ class Intake:
             raise
 
     def _flush_repeats(self) -> None:
+        self._flush_at = time.monotonic() + FLUSH_SECONDS
         with (
             suppress(StoreUnavailable),  # they are written with the next batch that can be
             self._counted_repeats() as repeats,
@@ -285,10 +273,11 @@ class Intake:
             add_repeats(connection, dict(repeats))
 
 
+def _tell(answer: Future[Accepted], accepted: Accepted) -> None:
+    if answer.set_running_or_notify_cancel():
+        answer.set_result(accepted)
+
+
 def _refuse(answer: Future[Accepted], error: StoreUnavailable) -> None:
     if answer.set_running_or_notify_cancel():
         answer.set_exception(error)
-
-
-def _digest(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=16).digest()

@@ -7,7 +7,7 @@ connection of its own, and readers (web, API, CLI) have theirs, which can't writ
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import Any, TextIO
 
 import sqlalchemy as sa
 
@@ -69,6 +69,8 @@ class Database:
     def close(self) -> None:
         """Give back all connections and the lock."""
         for engine in (self.intake, self.work, self.readers, self.pulse):
+            if not sa.event.contains(engine.pool, "checkin", _closing):
+                sa.event.listen(engine.pool, "checkin", _closing)
             engine.dispose()
         if self.lock is not None:
             self.lock.close()
@@ -165,6 +167,12 @@ def _prepare(database: Database) -> None:
     except SettingsError:
         database.close()
         raise
+
+
+def _closing(connection: Any, _record: object) -> None:
+    """What a thread gives back after the end is closed, for nobody else will do so."""
+    if connection is not None:
+        connection.close()
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def opened(folder: Path) -> Iterator[Office]:
     clock = Clock()
     database = kit.fresh_database(folder)
 
-    def nothing(_connection: sa.Connection, _task: Task) -> None:
+    def nothing(_connection: sa.Connection, *_tasks: Task) -> None:
         raise AssertionError("an act asks for no investigation")
 
     desk = Desk(database, kit.terms, nothing, Boot(clock=clock))

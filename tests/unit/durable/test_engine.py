@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -243,5 +244,53 @@ def test_look_up_says_nothing_of_what_is_not_there(tmp_path: Path) -> None:
         async with engine(tmp_path, body) as running:
             assert await running.look_up([]) == {}
             assert await running.look_up(["inv:NONE:1"]) == {}
+
+    kit.run(scene())
+
+
+def _bare(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without what differs for each."""
+    own = ("workflow_uuid", "created_at", "updated_at", "creator_xid", "priority", "inputs")
+    return {name: value for name, value in row.items() if name not in own}
+
+
+def test_many_at_once_are_queued_as_if_one_by_one(tmp_path: Path) -> None:
+    """The contract of the rows that are copied: whoever upgrades the engine must see this."""
+    database = kit.fresh_database(tmp_path)
+    running = Engine(database)
+    tasks = [Task("inv", f"inv:A{n}:1", "inv", (f"A{n}", 1, "sha"), n + 1) for n in range(5)]
+    with database.accepting() as connection:
+        running.enqueue(connection, tasks[0])
+        running.enqueue(connection, *tasks[1:4])
+        running.enqueue(connection, *tasks)
+    joined = (
+        "SELECT * FROM workflow_status JOIN workflow_input USING (workflow_uuid) "
+        "ORDER BY workflow_uuid"
+    )
+    with database.reading() as connection:
+        rows = [dict(row) for row in connection.exec_driver_sql(joined).mappings()]
+    database.close()
+    assert [(row["workflow_uuid"], row["priority"]) for row in rows] == [
+        (task.id, task.priority) for task in tasks
+    ]
+    assert [_bare(row) for row in rows] == [_bare(rows[0])] * 5
+    for task, row in zip(tasks, rows, strict=True):
+        assert row["inputs"] == rows[0]["inputs"].replace("A0", task.args[0])
+
+
+def test_those_queued_at_once_all_run_with_their_own_arguments(tmp_path: Path) -> None:
+    async def scene() -> None:
+        ran = []
+
+        async def body(id: str, n: int, sha: str) -> str:
+            ran.append((id, n, sha))
+            return "done"
+
+        async with engine(tmp_path, body) as running:
+            tasks = [Task("inv", f"inv:A{n}:{n}", "inv", (f"A{n}", n, "sha")) for n in range(9)]
+            with running._database.accepting() as connection:
+                running.enqueue(connection, *tasks)
+            await kit.until(lambda: len(ran) == 9)
+            assert sorted(ran) == [task.args for task in tasks]
 
     kit.run(scene())

@@ -397,6 +397,34 @@ def test_a_run_that_was_taken_away_writes_nothing_and_goes_no_further(folder: Pa
 # --- intake ---
 
 
+def test_what_another_replica_heard_meanwhile_makes_an_old_body_news(
+    database: Database, folder: Path
+) -> None:
+    async def scene() -> None:
+        clock = kit.Clock()
+        other = open_database(url_of(folder))
+        one, two = (
+            Intake(each, kit.terms, Engine(each, "x").enqueue, read_group, Boot(clock=clock))
+            for each in (database, other)
+        )
+        for intake in (one, two):
+            intake.start(lambda: None)
+        fires, ends = body(alert()), body(alert(ends_at="2026-11-30T02:52:00Z"))
+        (id,) = (await one.accept(fires)).incidents
+        assert (await one.accept(fires)).repeats == 1
+        await two.accept(ends)
+        assert IncidentReader.of(database).list()[0].resolved_at is not None
+        clock.advance(120)
+        again = await one.accept(fires)
+        assert (again.incidents, again.new) == ((id,), 1)
+        assert IncidentReader.of(database).list()[0].episode == 2
+        for intake in (one, two):
+            await intake.stop()
+        other.close()
+
+    kit.run(scene())
+
+
 def test_one_alert_at_two_replicas_is_one_incident(database: Database, folder: Path) -> None:
     async def scene() -> None:
         other = open_database(url_of(folder))

@@ -103,7 +103,7 @@ async def opened(folder: Path, *answers: str) -> AsyncIterator[Office]:
     async with kit.intake_alone(folder) as intake:
         (id,) = (await intake.accept(alert())).incidents
 
-        def nothing(_connection: sa.Connection, _task: Task) -> None:
+        def nothing(_connection: sa.Connection, *_tasks: Task) -> None:
             raise AssertionError("a silence asks for no investigation")
 
         desk = Desk(intake.database, kit.terms, nothing, Boot(clock=intake.clock))

@@ -1,0 +1,61 @@
+"""What intake was told before: a shortcut past the database, which stays the truth."""
+
+import hashlib
+from collections.abc import Sequence
+
+from tailhound.durable.admission import Admission
+from tailhound.durable.arrivals import Arrival, Item
+from tailhound.model import AlertStatus
+
+Heard = tuple[str, AlertStatus]
+"""An alert's identity, and what a delivery says of it."""
+
+
+def heard(items: Sequence[Item]) -> tuple[Heard, ...]:
+    """What a delivery says, in short."""
+    return tuple((item.ident, item.alert.status) for item in items)
+
+
+class Memory:
+    """What was seen committed, as far as it is remembered: only ever a shortcut.
+
+    The writer thread adds; the event loop looks.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._alerts: dict[str, tuple[AlertStatus, str]] = {}
+        self._bodies: dict[bytes, tuple[Heard, ...]] = {}
+
+    def known(self, said: Sequence[Heard]) -> tuple[str, ...] | None:
+        """One incident for each alert when all are repeats; None when any of them may be news."""
+        incidents = []
+        for ident, status in said:
+            known, incident = self._alerts.get(ident, (None, ""))
+            if known is not status:
+                return None
+            incidents.append(incident)
+        return tuple(incidents) or None
+
+    def said_in(self, body: bytes) -> tuple[Heard, ...]:
+        """What a body says that was read before, byte by byte the same; else nothing."""
+        return self._bodies.get(_digest(body), ())
+
+    def learn(self, arrival: Arrival, admission: Admission) -> None:
+        """Remember what an arrival brought, after its commit."""
+        if not self._size or arrival.dropped or arrival.is_nothing or arrival.unreadable:
+            return
+        for item in arrival.items:
+            known = admission.known.get(item.ident)
+            if known is None:
+                return
+            self._alerts[item.ident] = (known.status, known.incident_id)
+        self._bodies[_digest(arrival.body)] = heard(arrival.items)
+        while len(self._alerts) > self._size:
+            self._alerts.pop(next(iter(self._alerts)))
+        while len(self._bodies) > self._size // 10:
+            self._bodies.pop(next(iter(self._bodies)))
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=16).digest()
