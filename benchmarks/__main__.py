@@ -7,13 +7,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 
-from benchmarks import drain, evidence, first_post, fleet, footprint, intake, overload, rules, storm
+from benchmarks import (
+    drain,
+    evidence,
+    first_post,
+    fleet,
+    footprint,
+    intake,
+    overload,
+    postgres,
+    rules,
+    storm,
+)
 from benchmarks.processes import BenchmarkFailed
 from benchmarks.rows import Row, as_json, machine, show
 from benchmarks.sizes import FULL, QUICK, Sizes
 
 BENCHMARKS: Mapping[str, Callable[[Sizes], Iterator[Row]]] = {
     "intake": intake.run,
+    "postgres": postgres.run,
     "drain": drain.run,
     "first-post": first_post.run,
     "evidence": evidence.run,

@@ -60,7 +60,7 @@ class Disk:
             rows = [(body,) for body, _ in batch]
             connection.executemany("INSERT INTO body (content) VALUES (?)", rows)
             connection.execute("COMMIT")
-            self._loop.call_soon_threadsafe(_tell, batch)
+            self._loop.call_soon_threadsafe(tell, batch)
         connection.close()
 
     def _batch(self) -> list[Entry]:
@@ -74,7 +74,8 @@ class Disk:
         return batch
 
 
-def _tell(batch: Sequence[Entry]) -> None:
+def tell(batch: Sequence[Entry]) -> None:
+    """Let those that wait for these bodies know that they are on disk."""
     for _, done in batch:
         if not done.done():
             done.set_result(None)
@@ -126,8 +127,8 @@ class Poster:
         self._connection.getresponse().read()
 
 
-async def _serve(database: Path, after: Callable[[], None] | None) -> None:
-    disk = Disk(database)
+async def serve(disk: Disk, after: Callable[[], None] | None = None) -> None:
+    """Serve until told to end, and print where."""
     config = uvicorn.Config(
         Bare(disk, after),
         ws="none",
@@ -145,6 +146,10 @@ async def _serve(database: Path, after: Callable[[], None] | None) -> None:
         await uvicorn.Server(config).serve(sockets=[listening])
     finally:
         disk.close()
+
+
+async def _serve(database: Path, after: Callable[[], None] | None) -> None:
+    await serve(Disk(database), after)
 
 
 def main() -> None:

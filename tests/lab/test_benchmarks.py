@@ -2,7 +2,17 @@
 
 import pytest
 
-from benchmarks import drain, evidence, first_post, fleet, footprint, intake, overload, storm
+from benchmarks import (
+    drain,
+    evidence,
+    first_post,
+    fleet,
+    footprint,
+    intake,
+    overload,
+    postgres,
+    storm,
+)
 from benchmarks.questions import READS
 from benchmarks.rows import Row
 from benchmarks.sizes import Sizes
@@ -41,6 +51,13 @@ def test_intake_is_measured_beside_a_bare_durable_server() -> None:
     rows = list(intake.run(TINY, ("each its own incident",)))
     check(rows, "intake")
     assert [one.unit for one in rows] == ["requests/s", "ms", "ms"] * 2
+
+
+def test_intake_on_postgresql_is_measured_with_two_replicas(needs: Needs) -> None:
+    needs("postgres")
+    rows = list(postgres.run(TINY, ("each its own incident",)))
+    check(rows, "postgres")
+    assert [one.unit for one in rows] == ["requests/s", "ms", "ms"]
 
 
 def test_draining_asks_twenty_questions_an_incident() -> None:
