@@ -272,6 +272,16 @@ class Settings(Section):
         """Where a key stands, for the beginning of a sentence: `bot.yaml:3:7`."""
         return where(loc, self._origin)
 
+    @property
+    def name(self) -> str:
+        """The file that this came from; "configuration" without one."""
+        return self._origin.name
+
+    @property
+    def overrides(self) -> int:
+        """How many keys variables have set."""
+        return len(self._origin.variables)
+
     def secrets(self) -> tuple[Secret, ...]:
         """All secrets that are referred to."""
         return tuple(secret for _, secret in secrets(self, ()))

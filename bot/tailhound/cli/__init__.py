@@ -28,6 +28,7 @@ _MODULES = {
     "replay": "replay",
     "record": "record",
     "collect": "collect",
+    "doctor": "doctor",
 }
 
 
@@ -88,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_parse(commands)
     _add_cases(commands)
     _add_collect(commands)
+    _add_doctor(commands)
     commands.add_parser("version", help="print the version")
     return parser
 
@@ -170,6 +172,15 @@ def _add_collect(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     collect.add_argument("--replay", type=Path, metavar="RECORDING", help="ask a recording only")
     collect.add_argument("--record", type=Path, metavar="FILE", help="keep what was asked")
     collect.add_argument("--list", action="store_true", help="all collectors, inputs and facts")
+
+
+def _add_doctor(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    doctor = commands.add_parser(
+        "doctor", help="look at each backend once: what works, what is lost, what to do"
+    )
+    doctor.add_argument("what", nargs="?", choices=("prometheus", "kubernetes", "ssh", "slack"))
+    doctor.add_argument("host", nargs="?", metavar="HOST", help="with ssh: this host alone")
+    _config(doctor)
 
 
 def _config(command: argparse.ArgumentParser) -> None:

@@ -1,0 +1,146 @@
+"""`tailhound doctor`: each thing that tailhound depends on, looked at once."""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tailhound.app.backends import Needs
+from tailhound.app.composition import compiled, transports
+from tailhound.app.probes import Asker, Line, Mood, kubernetes, prometheus, ssh
+from tailhound.errors import SettingsError, StoreUnavailable
+from tailhound.flow import Transport
+from tailhound.model.names import plural
+from tailhound.rules.loading import Compiled
+from tailhound.settings import Settings
+from tailhound.slack.checkup import checkup
+from tailhound.store.incidents import IncidentReader
+
+ALL = ("prometheus", "kubernetes", "ssh", "slack")
+NO_START = "serve does not start"
+_GIB = 1024**3
+LITTLE_ROOM = 0.5 * _GIB
+"""Bytes free beside an SQLite file below which it is said: our own default."""
+
+
+async def doctor(
+    settings: Settings, clock: Callable[[], datetime], only: str = "", host: str = ""
+) -> list[Line]:
+    """The lines about everything, or about one backend; `host` is asked in place of all hosts."""
+    lines = [] if only else [*_configuration(settings), *_store(settings)]
+    found, wrong = _runbooks(settings)
+    lines += [] if only and found else [wrong]
+    needs = Needs.of(found.runbooks if found else ())
+    if only != "slack":
+        lines += await _backends(settings, clock, needs, (only, host))
+    if only in ("", "slack"):
+        lines += _slack(settings)
+    return lines if only else [*lines, _changes(settings)]
+
+
+async def _backends(
+    settings: Settings, clock: Callable[[], datetime], needs: Needs, which: tuple[str, str]
+) -> list[Line]:
+    only, host = which
+    made: Sequence[Transport] = transports(settings)
+    asker = Asker(made, clock())
+    lines: list[Line] = []
+    try:
+        if only in ("", "prometheus"):
+            lines += await prometheus(asker, settings, needs)
+        if only in ("", "kubernetes"):
+            lines += await kubernetes(asker, settings, needs)
+        if only in ("", "ssh"):
+            lines += await ssh(asker, settings, needs, host)
+    finally:
+        for one in made:
+            one.close()
+    return lines
+
+
+def _configuration(settings: Settings) -> list[Line]:
+    """The file, and the secrets that it refers to."""
+    missing = []
+    for secret in settings.secrets():
+        try:
+            secret.read()
+        except SettingsError as error:
+            missing.append(Line(mood=Mood.FAIL, name="config", told=str(error),
+                                breaks="what needs this secret gets no answer",
+                                fix="set it where tailhound runs"))  # fmt: skip
+    if missing:
+        return missing
+    told = f"{settings.name}, {plural(settings.overrides, 'override')} from TAILHOUND_*"
+    return [Line(mood=Mood.OK, name="config", told=told)]
+
+
+def _runbooks(settings: Settings) -> tuple[Compiled | None, Line]:
+    try:
+        found = compiled(settings)
+    except SettingsError as error:
+        first, _, more = str(error).partition("\n")
+        rest = f" (and {len(more.splitlines())} more)" if more else ""
+        return None, Line(
+            mood=Mood.FAIL,
+            name="runbooks",
+            told=f"{first}{rest}",
+            breaks=NO_START,
+            fix="tailhound check --config FILE tells all of it",
+        )
+    drafts = sum(not runbook.active for runbook in found.runbooks)
+    told = plural(len(found.runbooks), "runbook") + (f", {drafts} of them drafts" if drafts else "")
+    return found, Line(mood=Mood.OK, name="runbooks", told=told)
+
+
+def _store(settings: Settings) -> list[Line]:
+    url = settings.store.url
+    path = Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite") else None
+    if path is not None and not path.exists():
+        return [_new_file(path)]
+    try:
+        reader = IncidentReader.open(url, settings.store.secret())
+        try:
+            reader.revision()
+        finally:
+            reader.close()
+    except (SettingsError, StoreUnavailable) as error:
+        return [Line(mood=Mood.FAIL, name="store", told=str(error), breaks=NO_START)]
+    if path is None:
+        where = urlsplit(url)
+        told = f"PostgreSQL, {where.hostname or 'local'}{where.path}"
+        return [Line(mood=Mood.OK, name="store", told=told)]
+    return [_room(path, "SQLite")]
+
+
+def _new_file(path: Path) -> Line:
+    folder = path.absolute().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        told = f"{folder}: can't be written"
+        fix = "make the folder, or set store.url"
+        return Line(mood=Mood.FAIL, name="store", told=told, breaks=NO_START, fix=fix)
+    return _room(path, "SQLite, made at the first start")
+
+
+def _room(path: Path, what: str) -> Line:
+    free = shutil.disk_usage(path.absolute().parent).free
+    told = f"{what}, {free / _GIB:.1f} GiB free"
+    if free > LITTLE_ROOM:
+        return Line(mood=Mood.OK, name="store", told=told)
+    return Line(mood=Mood.WARN, name="store", told=told,
+                breaks="alerts can't be stored when the disk is full", fix="make room")  # fmt: skip
+
+
+def _slack(settings: Settings) -> list[Line]:
+    moods = {True: Mood.OK, None: Mood.WARN, False: Mood.FAIL}
+    return [
+        Line(mood=moods[point.works], name="slack", told=point.told, breaks=point.breaks,
+             fix=point.fix)
+        for point in checkup(settings.slack)
+    ]  # fmt: skip
+
+
+def _changes(settings: Settings) -> Line:
+    told = f"off ({settings.mode}): this version changes nothing but silences"
+    return Line(mood=Mood.OK, name="changes", told=told)
