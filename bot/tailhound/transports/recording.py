@@ -5,8 +5,10 @@ It is made by a `Recorder` (the `record` callback of `durable.gather`), replayed
 reading is strict: what it does not know, it refuses, with the place.
 """
 
+import gzip
 import json
 import math
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -30,6 +32,10 @@ from tailhound.requests import (
 )
 
 VERSION = 1
+BYTES_AT_MOST = 256 << 20
+"""Of a compressed recording, unpacked: a small file must not fill the memory."""
+
+_GZIP = b"\x1f\x8b"
 REQUESTS: Mapping[str, type[Request[Any]]] = {
     kind.__name__: kind for kind in (Query, RangeQuery, GetObject, ListObjects, RunOnHost)
 }
@@ -108,18 +114,31 @@ def written(recording: Recording, *, indent: int | None = 1) -> str:
 
 
 def save(recording: Recording, path: Path) -> None:
-    """Write the file."""
-    path.write_text(written(recording), encoding="utf-8")
+    """Write the file, compressed when its name ends in `.gz`."""
+    content = written(recording).encode()
+    is_small = path.suffix == ".gz"
+    path.write_bytes(gzip.compress(content, mtime=0) if is_small else content)
 
 
 def load(path: Path) -> Recording:
     """The recording in a file; RecordingUnreadable names the file and the place in it."""
     try:
-        return parsed(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        return parsed(_text(path.read_bytes()))
+    except (OSError, UnicodeDecodeError, zlib.error) as error:
         raise RecordingUnreadable(f"{path}: can't be read: {error}") from error
     except RecordingUnreadable as error:
         raise RecordingUnreadable(f"{path}: {error}") from error
+
+
+def _text(content: bytes) -> str:
+    """The text of a file that may be compressed; RecordingUnreadable when it grows too large."""
+    if not content.startswith(_GZIP):
+        return content.decode()
+    decoder = zlib.decompressobj(31)
+    text = decoder.decompress(content, BYTES_AT_MOST)
+    if decoder.unconsumed_tail:
+        raise RecordingUnreadable(f"holds over {BYTES_AT_MOST >> 20} MiB when it is unpacked")
+    return text.decode()
 
 
 def parsed(text: str) -> Recording:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar
 
 import paramiko
@@ -275,6 +276,7 @@ def _silent(place: Place, stage: str, started: float) -> NoAnswer:
     return NoAnswer(Reason.TIMEOUT, f"{place.shown} {stage}, for {seconds:.3g} s", silent=True)
 
 
+@lru_cache(maxsize=2)
 def read_key(text: str) -> paramiko.PKey:
     """A private key without a passphrase (Ed25519, ECDSA, RSA); SettingsError says what it is."""
     for kind in (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey):

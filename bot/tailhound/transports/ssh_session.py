@@ -16,6 +16,7 @@ from paramiko.packet import Packetizer
 from paramiko.ssh_exception import ChannelException
 
 from tailhound.model import Missing, Reason
+from tailhound.transports.ssh_arrived import Arrived
 from tailhound.transports.ssh_command import Command, Ended
 from tailhound.transports.ssh_inventory import Place
 from tailhound.transports.ssh_known_hosts import KnownHosts
@@ -202,7 +203,7 @@ def run(
     SessionRefused and ConnectionLost say that nothing ran; the caller may try again.
     """
     channel = _open(transport, attempt)
-    arrived = threading.Event()
+    arrived = Arrived(channel)
     attempt.stop = lambda: _wake(channel, arrived)
     channel.in_buffer.set_event(arrived)
     channel.in_stderr_buffer.set_event(arrived)
@@ -248,12 +249,10 @@ def _start(transport: paramiko.Transport, channel: Any, command: Command, attemp
         raise ConnectionLost(str(error)) from error
 
 
-def _drained(
-    channel: Any, arrived: threading.Event, place: Place, limit: int, attempt: Attempt
-) -> Ended:
+def _drained(channel: Any, arrived: Arrived, place: Place, limit: int, attempt: Attempt) -> Ended:
     stdout, stderr = bytearray(), bytearray()
     while True:
-        arrived.clear()
+        arrived.begin()
         ended = channel.closed or (channel.eof_received and channel.exit_status_ready())
         while channel.recv_ready() or channel.recv_stderr_ready():
             attempt.remaining()
@@ -277,6 +276,6 @@ def _too_much(place: Place, limit: int, stream: str) -> NoAnswer:
     )
 
 
-def _wake(channel: Any, arrived: threading.Event) -> None:
+def _wake(channel: Any, arrived: Arrived) -> None:
     channel.event.set()  # ends exec_command's own wait, which has no timeout
-    arrived.set()
+    arrived.wake()

@@ -8,6 +8,8 @@ import json
 import shlex
 import socket
 import subprocess
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from tailhound.model import Missing, Reason
 from tailhound.requests.argv_sudoers import sudoers_line
 from tailhound.requests.ssh import Output
 from tailhound.settings import Host, Ssh
+from tailhound.transports.ssh_arrived import Arrived
 from tailhound.transports.ssh_command import (
     Command,
     Ended,
@@ -256,6 +259,42 @@ def test_nothing_to_read_is_a_timeout_and_a_shut_leg_is_an_end() -> None:
         leg.shut()
         assert leg.recv(3) == b"e"
         assert leg.recv(3) == b""
+
+
+@dataclass
+class Session:
+    """As much of a channel as is looked at."""
+
+    closed: bool = False
+
+
+def is_woken(arrived: Arrived) -> bool:
+    started = time.monotonic()
+    arrived.wait(0.05)
+    return time.monotonic() - started < 0.04
+
+
+def test_a_reader_sleeps_until_much_has_come_or_the_session_ended() -> None:
+    session = Session()
+    arrived = Arrived(session)
+    for _ in range(7):
+        arrived.set()
+        arrived.clear()
+    assert not is_woken(arrived)
+    arrived.set()
+    assert is_woken(arrived)
+    arrived.begin()
+    arrived.set()
+    assert not is_woken(arrived)
+    session.closed = True
+    arrived.set()
+    assert is_woken(arrived)
+
+
+def test_a_reader_is_woken_when_its_question_is_given_up() -> None:
+    arrived = Arrived(Session())
+    arrived.wake()
+    assert is_woken(arrived)
 
 
 # Greetings
