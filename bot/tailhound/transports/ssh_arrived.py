@@ -37,6 +37,6 @@ class Arrived:
         self._pieces = 0
         self._awake.clear()
 
-    def wait(self, seconds: float) -> None:
-        """Until it is worth looking, at most so long."""
-        self._awake.wait(seconds)
+    def wait(self, seconds: float) -> bool:
+        """Until it is worth looking, at most so long; whether it is."""
+        return self._awake.wait(seconds)
