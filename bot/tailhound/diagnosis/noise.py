@@ -4,15 +4,17 @@ Silence is the default: an edit notifies nobody. The few events that get a post 
 named here; whether such a post is also shown in the channel is `is_loud`.
 """
 
-from tailhound.model import Incident, Outlook
+from tailhound.model import Diagnosis, Incident, Outlook
 
 PAGES = frozenset({"critical", "page"})
 SLOW_VERDICT_SECONDS = 60.0
 """A verdict this long after the first post is told in the channel, if the alert is a page: people
 have looked away by then."""
 
-VERDICT, REVISED, REOPENED, PAGED = "verdict", "revised", "reopened", "paged"
-LOUD = frozenset({VERDICT, REOPENED, PAGED})
+VERDICT, REVISED, OVERTURNED = "verdict", "revised", "overturned"
+REOPENED, PAGED = "reopened", "paged"
+LOUD = frozenset({VERDICT, OVERTURNED, REOPENED, PAGED})
+_FOUND = frozenset({Outlook.CAUSE_FOUND, Outlook.TWO_FIT})
 
 
 def events_of(before: Incident, after: Incident) -> tuple[str, ...]:
@@ -32,7 +34,17 @@ def events_of(before: Incident, after: Incident) -> tuple[str, ...]:
 def is_page(incident: Incident) -> bool:
     """Whether one of its alerts pages somebody."""
     told = (alert.severity or alert.labels.get("severity", "") for alert in incident.alerts)
-    return any(text.lower() in PAGES for text in told)
+    return any(is_page_severity(text) for text in told)
+
+
+def is_page_severity(severity: str) -> bool:
+    """Whether alerts of this severity page somebody."""
+    return severity.lower() in PAGES
+
+
+def says_otherwise(old: Diagnosis, new: Diagnosis) -> bool:
+    """Whether a verdict names another cause than the one before it."""
+    return (old.primary, old.outlook) != (new.primary, new.outlook)
 
 
 def is_loud(event: str) -> bool:
@@ -50,13 +62,14 @@ def _late_verdict(before: Incident, after: Incident) -> str:
 
 
 def _other_cause(before: Incident, after: Incident) -> str:
-    """A verdict that replaces "cause found" by something else, within one episode."""
+    """A cause that replaces what was told, within one episode; loud where people may have acted."""
     old, new = before.diagnosis, after.diagnosis
     if old is None or new is None or before.episode != after.episode:
         return ""
-    was_found = old.outlook in (Outlook.CAUSE_FOUND, Outlook.TWO_FIT)
-    is_other = (old.primary, old.outlook) != (new.primary, new.outlook)
-    return f"{REVISED}:{after.n}.{after.revision}" if was_found and is_other else ""
+    if not says_otherwise(old, new) or not _FOUND & {old.outlook, new.outlook}:
+        return ""
+    kind = OVERTURNED if old.outlook in _FOUND else REVISED
+    return f"{kind}:{after.n}.{after.revision}"
 
 
 def _became_a_page(before: Incident, after: Incident) -> bool:

@@ -16,8 +16,9 @@ from tailhound.durable.arrivals import Arrival, Item, unreadable_item
 from tailhound.durable.asking import Enqueue, Terms, announce, asked, put, show
 from tailhound.durable.episodes import opened, reopened, resolved_now, unread, with_alert
 from tailhound.durable.names import short_name
+from tailhound.durable.notices import follow
 from tailhound.durable.queueing import Crowd, deferred
-from tailhound.model import AlertStatus, State
+from tailhound.model import AlertStatus, Incident, State
 from tailhound.store import records
 from tailhound.store.outputs import keep_bodies
 from tailhound.store.records import Record
@@ -99,6 +100,7 @@ def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Know
         self._bodies: dict[str, bytes] = {}
         self._stored: frozenset[str] = frozenset()
         self._crowd: Crowd | None = None
+        self._before: dict[str, Incident] = {}
         self.known: dict[str, Known] = {}
         self.repeats: Counter[str] = Counter()
 
@@ -127,6 +129,7 @@ def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Know
         ids = [self.known[i.ident].incident_id for i in news if i.ident in self.known]
         missing = [id for id in ids if id not in self._records]
         self._records |= records.read_ids(self._connection, missing)
+        self._before = {id: record.incident for id, record in self._records.items()}
 
     def _take(self, arrival: Arrival, items: Sequence[Item]) -> Accepted:
         dropped = Counter(arrival.dropped)
@@ -201,6 +204,7 @@ def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Know
     def _record(self, id: str) -> Record:
         if id not in self._records:
             self._records |= records.read_ids(self._connection, [id])
+            self._before[id] = self._records[id].incident
         return self._records[id]
 
     def _create(self, item: Item, ordinal: int) -> str:
@@ -262,9 +266,17 @@ def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Know
         records.update(self._connection, again, self._now)
         announce(self._connection, created, self._terms)
         show(self._connection, [(r, self._changed.get(r.incident.id, False)) for r in again])
+        self._tell(again)
         begun = [(self._records[id], reason) for id, reason in self._begun.items()]
         put(self._connection, begun, self._now, self._terms, self._enqueue)
         keep_bodies(self._connection, self._bodies, self._now)
+
+    def _tell(self, changed: Sequence[Record]) -> None:
+        """Ask for posts about what people must notice: it is back, it pages now, it is over."""
+        for record in changed:
+            before = self._before.get(record.incident.id)
+            if before is not None:
+                follow(self._connection, before, record.incident, self._terms, self._now)
 
     def _write_alerts(self) -> None:
         rows = [self._row(ident, item, sha) for ident, (item, sha) in self._rows.items()]

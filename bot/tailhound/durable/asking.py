@@ -47,6 +47,7 @@ _SHOW = (
 )
 _SHOW_NOW = _SHOW.values(
     urgent=sa.case((outbox.c.part == "", sa.true()), else_=outbox.c.urgent),
+    not_before=sa.case((outbox.c.part == "", 0.0), else_=outbox.c.not_before),
     state=sa.case((outbox.c.state.in_(("sent", "broken")), "pending"), else_=outbox.c.state),
 )
 

@@ -40,6 +40,7 @@ class Claim:
     seen: str = ""
     posted_at: float = 0.0
     wanted: int = 0
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,11 @@ _WITH_OWN = outbox.outerjoin(
 )
 _PRESSING = sa.or_(outbox.c.urgent, sa.and_(_IS_OWN, outbox.c.message == ""))
 _DUE = (
-    sa.select(outbox, _OWN.c.message.label("own_message"))
+    sa.select(
+        outbox,
+        _OWN.c.message.label("own_message"),
+        _OWN.c.thread.label("own_thread"),
+    )
     .select_from(_WITH_OWN)
     .where(
         *_HERE,
@@ -119,11 +124,12 @@ def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> 
         unsure=row.unsure,
         lost=row.lost,
         part=row.part,
-        thread=row.thread if row.part in ("", STORM) else row.own_message,
+        thread=row.thread if row.part in ("", STORM) else row.own_thread or row.own_message,
         mention=row.mention,
         seen=row.seen,
         posted_at=row.posted_at,
         wanted=row.wanted_revision,
+        urgent=row.urgent,
     )
 
 
@@ -151,6 +157,7 @@ def opened(
         seen=claimed.seen,
         storm=storm_of(found) if storm_of and claimed.part == STORM else None,
         posted_at=claimed.posted_at,
+        urgent=claimed.urgent,
     )
     return Letter(claimed, delivery, claimed.wanted if delivery.storm else found.revision)
 

@@ -11,8 +11,11 @@ from typing import Protocol
 
 from tailhound.model import Incident
 
-PARTS = ("timeline", "evidence", "charts", "file")
-"""The posts in the thread of an incident that has a verdict, in their order."""
+TIMELINE, EVIDENCE, CHARTS, FILE = "timeline", "evidence", "charts", "file"
+PARTS = (TIMELINE, EVIDENCE, CHARTS, FILE)
+"""The posts in the thread of an incident that has a verdict, in their order. Charts and files are
+never edited: what follows on them has a name of its own, `charts:2.14`, `file:resolved:1`.
+"""
 
 EVENT = "event:"
 """How the name of a post begins that people must notice: `event:reopened:2`."""
@@ -45,8 +48,9 @@ class Delivery:
     that stands already (Slack's ts), "" before the first post. `unsure` is true when an earlier
     post was sent and its answer never seen: the notifier looks for it before it posts again.
     `lost_posts` counts those posts: where nothing can be looked up, there is a second one but never
-    a third. `holds` is asked right before each call that people can see the effect of: once it is
-    false another replica has taken the message over, and this one leaves it.
+    a third. `urgent` is true for news that people wait for: a verdict, what became of a click, a
+    resolution. `holds` is asked right before each call that people can see the effect of: once it
+    is false another replica has taken the message over, and this one leaves it.
     """
 
     id: int
@@ -62,6 +66,7 @@ class Delivery:
     seen: str = ""
     storm: Storm | None = None
     posted_at: float = 0.0
+    urgent: bool = False
     holds: Callable[[], bool] = field(default=_always, compare=False, repr=False)
 
 

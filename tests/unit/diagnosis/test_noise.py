@@ -81,13 +81,25 @@ def test_a_late_verdict_of_a_warning_is_not_told() -> None:
 def test_another_cause_than_the_one_that_was_told_is_an_event() -> None:
     before = replace(PAGE, diagnosis=diagnosis("cpu-throttling"))
     after = replace(PAGE, diagnosis=diagnosis("kv-preemption"))
-    assert events_of(before, after) == ("revised:1.7",)
-    assert events_of(before, replace(PAGE, diagnosis=diagnosis(None))) == ("revised:1.7",)
+    assert events_of(before, after) == ("overturned:1.7",)
+    assert events_of(before, replace(PAGE, diagnosis=diagnosis(None))) == ("overturned:1.7",)
 
 
-def test_a_cause_where_none_was_told_is_a_silent_edit() -> None:
+def test_a_cause_where_none_was_told_is_an_event_that_stays_in_the_thread() -> None:
     before = replace(PAGE, diagnosis=diagnosis(None))
-    assert events_of(before, replace(PAGE, diagnosis=diagnosis("cpu-throttling"))) == ()
+    after = replace(PAGE, diagnosis=diagnosis("cpu-throttling"))
+    assert events_of(before, after) == ("revised:1.7",)
+
+
+def test_a_verdict_that_still_names_no_cause_is_a_silent_edit() -> None:
+    before = replace(PAGE, diagnosis=replace(diagnosis(None), outlook=Outlook.BLIND))
+    assert events_of(before, replace(PAGE, diagnosis=diagnosis(None))) == ()
+
+
+def test_the_same_cause_with_other_confidence_is_a_silent_edit() -> None:
+    told = diagnosis("cpu-throttling")
+    after = replace(PAGE, diagnosis=replace(told, confidence=Confidence.MEDIUM))
+    assert events_of(replace(PAGE, diagnosis=told), after) == ()
 
 
 def test_an_incident_that_is_back_again_is_an_event_and_its_new_verdict_none() -> None:
@@ -107,6 +119,6 @@ def test_what_people_do_is_no_event() -> None:
     assert events_of(PAGE, after) == ()
 
 
-def test_only_a_revised_verdict_stays_in_the_thread() -> None:
-    loud = {name: is_loud(f"{name}:1") for name in ("verdict", "revised", "reopened", "paged")}
-    assert loud == {"verdict": True, "revised": False, "reopened": True, "paged": True}
+def test_only_a_cause_where_none_was_told_stays_in_the_thread() -> None:
+    kinds = ("verdict", "revised", "overturned", "reopened", "paged")
+    assert {name for name in kinds if not is_loud(f"{name}:1")} == {"revised"}
