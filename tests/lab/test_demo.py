@@ -85,9 +85,23 @@ def _shoot(page: Page, name: str) -> None:
 
 def test_it_prints_what_it_found_and_where_to_look(demo: Demo) -> None:
     assert "Diagnosed: cpu-throttling (high confidence)." in demo.said
-    assert "Simulated: the cluster answers from a recording" in demo.said
+    assert "Simulated: the cluster answers from recordings" in demo.said
     said = demo.json()
     assert (said["state"], said["primary"]) == ("diagnosed", "cpu-throttling")
+
+
+def test_incidents_of_other_causes_are_there_too(demo: Demo) -> None:
+    body = fetched(demo.address("as JSON").rpartition("/")[0])
+    assert body is not None
+    listed = json.loads(body)["incidents"]
+    found = {(one["primary"], one["state"]) for one in listed}
+    assert found == {
+        ("cpu-throttling", "diagnosed"),
+        ("kv-preemption", "diagnosed"),
+        ("batching-delay", "diagnosed"),
+        ("cold-start", "resolved"),
+        (None, "diagnosed"),
+    }
 
 
 def test_the_page_of_the_incident_shows_the_cause_and_the_values(demo: Demo, page: Page) -> None:
@@ -106,13 +120,13 @@ def test_the_list_leads_to_the_incident(demo: Demo, page: Page) -> None:
 
 def test_re_check_in_the_channel_looks_again_in_the_same_message(demo: Demo, page: Page) -> None:
     page.goto(demo.address("the channel"))
-    message = page.locator("#messages")
+    message = page.locator("#messages .message").last
     expect(message).to_contain_text(re.compile("cause found", re.IGNORECASE))
     expect(message).to_contain_text(CAUSE.removeprefix("The "))
     _shoot(page, "demo-channel.png")
 
     posted = page.locator("#messages .message").count()
-    page.get_by_role("button", name=re.compile("Re-check")).click()
+    message.get_by_role("button", name=re.compile("Re-check")).click()
     expect(message).to_contain_text(re.compile("being checked again|looks again|Before:"))
     expect(message).not_to_contain_text("Being checked again", timeout=30_000)
     expect(message).to_contain_text(re.compile("cause found", re.IGNORECASE))

@@ -1,8 +1,8 @@
 """`tailhound demo`: a server on an embedded database that asks a recording instead of a cluster.
 
 Everything between the alert and the page is the real thing: webhook, engine, collectors, rules,
-the Slack client. Two ends are simulated, and the demo says so: the backends answer from a bundled
-recording, and Slack is a stand-in in this process whose channel is a local page.
+the Slack client. Two ends are simulated, and the demo says so: the backends answer from bundled
+recordings, and Slack is a stand-in in this process whose channel is a local page.
 """
 
 import asyncio
@@ -11,30 +11,22 @@ import socket
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from starlette.routing import Mount
 
-from tailhound.app.office import recorded
+from tailhound.app.demo_cases import ENDED, DemoCase, cases, staged
 from tailhound.app.serving import Extras, Server
-from tailhound.model.facts import Sample
-from tailhound.requests import Ranged
 from tailhound.settings import Settings
-from tailhound.shipped import shipped
 from tailhound.slack.local import LocalSlack
 from tailhound.slack.local_app import LocalApp
-from tailhound.transports.recording import Answer, Recording
-from tailhound.transports.replay import ReplayTransport
 from tailhound.web.server import bind
 
 CHANNEL = "C0DEMO"
-RECORDING = "cpu-throttling.json"
-PACE_SECONDS = 0.5
-"""The longest that a recorded answer takes again, so that the investigation can be watched."""
 
 Say = Callable[[str], None]
 
@@ -50,18 +42,18 @@ class Wishes:
 
 async def demo(wishes: Wishes) -> int:
     """Run the demo until Ctrl-C; exit code 0, or 1 when `once` saw no diagnosis."""
-    recording = moved_to(recorded(shipped("demo") / RECORDING), datetime.now(UTC))
+    shown = cases(datetime.now(UTC))
     listening = bind("127.0.0.1", wishes.port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     with tempfile.TemporaryDirectory(prefix="tailhound-demo-") as folder:
-        return await _Demo(recording, listening, address, wishes).run(Path(folder))
+        return await _Demo(shown, listening, address, wishes).run(Path(folder))
 
 
 class _Demo:
     def __init__(
-        self, recording: Recording, listening: socket.socket, address: str, wishes: Wishes
+        self, shown: Sequence[DemoCase], listening: socket.socket, address: str, wishes: Wishes
     ) -> None:
-        self._recording = recording
+        self._cases = shown
         self._listening = listening
         self._address = address
         self._wishes = wishes
@@ -72,14 +64,16 @@ class _Demo:
         self._started = asyncio.Event()
 
     async def run(self, folder: Path) -> int:
+        settings = _settings(folder, self._address, self._channel.api_url)
         extras = Extras(
             listening=self._listening,
-            transports=(ReplayTransport(self._recording, pace=PACE_SECONDS),),
+            transports=(),
+            investigator=staged(self._cases, settings),
             routes=(Mount("/slack", app=self._channel.asgi),),
             started=lambda _address: self._started.set(),
             say=self._wishes.say,
         )
-        self._server = Server(_settings(folder, self._address, self._channel.api_url), extras)
+        self._server = Server(settings, extras)
         serving = asyncio.create_task(self._server.run())
         try:
             shown = await self._show(serving)
@@ -98,64 +92,52 @@ class _Demo:
         return self._server.click(envelope, payload)
 
     async def _show(self, serving: "asyncio.Task[None]") -> bool:
-        """Send the alert, wait for its diagnosis, and say where to look."""
-        body = json.dumps(self._recording.alert).encode()
-        sending = asyncio.create_task(self._until_diagnosed(body))
+        """Send the alerts, wait for the last one's diagnosis, and say where to look."""
+        sending = asyncio.create_task(self._until_diagnosed())
         await asyncio.wait({sending, serving}, return_when=asyncio.FIRST_COMPLETED)
         if not sending.done():
             await serving
             return False
         incident = sending.result()
-        for line in _guide(self._address, incident):
+        for line in _guide(self._address, incident, len(self._cases) - 1):
             self._wishes.say(line)
         return bool(incident["state"] == "diagnosed")
 
-    async def _until_diagnosed(self, body: bytes) -> dict[str, Any]:
-        """The incident as JSON, once its verdict stands in the channel (at most a minute)."""
+    async def _until_diagnosed(self) -> dict[str, Any]:
+        """The live incident as JSON, once its verdict stands in the channel."""
         await self._started.wait()
+        *before, live = self._cases
+        for case in before:
+            id = await self._sent(case.recording.alert)
+            await self._until_it_says(id, "diagnosed")
+            if case.name == ENDED:
+                await self._sent(case.resolved(datetime.now(UTC)))
+        id = await self._sent(live.recording.alert)
+        return await self._until_it_says(id, "diagnosed")
+
+    async def _sent(self, body: Any) -> str:
+        """Send an alert as Alertmanager would; the id of its incident."""
         hook = f"{self._address}/webhook/alertmanager"
-        accepted = await asyncio.to_thread(_json, hook, body)
-        page = f"{self._address}/api/incidents/{accepted['incidents'][0]}"
+        accepted = await asyncio.to_thread(_json, hook, json.dumps(body).encode())
+        return str(accepted["incidents"][0])
+
+    async def _until_it_says(self, id: str, state: str) -> dict[str, Any]:
+        """The incident once it is in this state, in the channel too (at most a minute)."""
+        page = f"{self._address}/api/incidents/{id}"
         async with asyncio.timeout(60):
-            while not self._posted():
+            while True:
+                told = await asyncio.to_thread(_json, page)
+                if told["state"] == state and self._is_posted(id):
+                    return told
                 await asyncio.sleep(0.05)
-        return await asyncio.to_thread(_json, page)
 
-    def _posted(self) -> bool:
-        """Whether the channel shows a verdict: any message beyond the first, progress aside."""
-        texts = [str(message.get("text")) for message in self._slack.messages(CHANNEL)]
-        return any(not text.startswith("Investigating") for text in texts)
-
-
-def moved_to(recording: Recording, now: datetime) -> Recording:
-    """The recording as if it had been made now: samples and alerts move by the same time."""
-    by = now - recording.as_of
-    return replace(
-        recording,
-        as_of=now,
-        alert=_moved_alert(recording.alert, by),
-        answers=tuple(
-            Answer(answer.request, _moved_reply(answer.reply, by.total_seconds()), answer.took)
-            for answer in recording.answers
-        ),
-    )
-
-
-def _moved_reply(reply: Any, seconds: float) -> Any:
-    if isinstance(reply, tuple) and reply and isinstance(reply[0], Ranged):
-        return tuple(
-            Ranged(one.labels, tuple(Sample(s.at + seconds, s.value) for s in one.samples))
-            for one in reply
+    def _is_posted(self, id: str) -> bool:
+        """Whether the channel shows a verdict of this incident: more than the first words."""
+        return any(
+            id in json.dumps(message.get("blocks", ()))
+            and not str(message.get("text")).startswith("Investigating")
+            for message in self._slack.messages(CHANNEL)
         )
-    return reply
-
-
-def _moved_alert(body: Any, by: timedelta) -> Any:
-    alerts = [
-        {**alert, "startsAt": (datetime.fromisoformat(alert["startsAt"]) + by).isoformat()}
-        for alert in body["alerts"]
-    ]
-    return {**body, "alerts": alerts}
 
 
 def _settings(folder: Path, address: str, api_url: str) -> Settings:
@@ -183,14 +165,14 @@ def _json(url: str, body: bytes | None = None) -> dict[str, Any]:
     return said
 
 
-def _guide(address: str, incident: Mapping[str, Any]) -> tuple[str, ...]:
+def _guide(address: str, incident: Mapping[str, Any], others: int) -> tuple[str, ...]:
     return (
         "",
         f"Diagnosed: {incident['primary']} ({incident['confidence']} confidence).",
         f"  the incident   {address}/incidents/{incident['incident']}",
-        f"  all incidents  {address}/incidents",
-        f"  the channel    {address}/slack/",
+        f"  all incidents  {address}/incidents  (with {others} earlier ones, of other causes)",
+        f"  the channel    {address}/slack/  (every button works)",
         f"  as JSON        {address}/api/incidents/{incident['incident']}",
-        "Simulated: the cluster answers from a recording, and Slack is a page of this process.",
+        "Simulated: the cluster answers from recordings, and Slack is a page of this process.",
         "Ctrl-C ends it; nothing is kept.",
     )

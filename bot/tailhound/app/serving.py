@@ -12,16 +12,18 @@ from typing import Any
 from starlette.routing import BaseRoute
 
 from tailhound.app.chat import Chat
-from tailhound.app.composition import allow_list, compiled, transports
+from tailhound.app.composition import compiled, transports
 from tailhound.app.counting import Counting, counting
+from tailhound.app.investigators import Investigators, Make
 from tailhound.app.plugins import collectors
 from tailhound.app.site import Site
 from tailhound.app.ways import Ways
 from tailhound.durable.asking import Destination, Place, Terms
 from tailhound.durable.blocking import Blocking
+from tailhound.durable.investigating import Investigating
 from tailhound.durable.investigation import Investigator
 from tailhound.durable.service import Durable, Surroundings
-from tailhound.errors import RunbookErrors, SettingsError, StoreUnavailable
+from tailhound.errors import SettingsError, StoreUnavailable
 from tailhound.flow import Transport
 from tailhound.model import Incident
 from tailhound.notifiers import Notifier
@@ -32,7 +34,7 @@ from tailhound.settings import Settings
 from tailhound.sources.alertmanager import read_group
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
-from tailhound.store.outputs import keep_compiled, read_compiled
+from tailhound.store.outputs import keep_compiled
 from tailhound.transports.alertmanager import AlertmanagerClient
 from tailhound.web.app import create_app
 from tailhound.web.auth import check_listen
@@ -59,6 +61,7 @@ class Extras:
 
     listening: socket.socket | None = None
     transports: Sequence[Transport] | None = None
+    investigator: Make | None = None
     routes: Sequence[BaseRoute] = ()
     started: Callable[[str], None] = lambda _address: None
     say: Callable[[str], None] = _say
@@ -116,7 +119,9 @@ class Server:
             Surroundings(
                 database=database,
                 terms=self._terms,
-                investigator_for=_Investigators(self, database, backends),
+                investigator_for=Investigators(
+                    self._compiled, database, self._settings, self._maker(backends)
+                ),
                 read_group=self._site.arrivals.noting(counting(read_group, self._metrics)),
                 notifiers={notifier.name: notifier for notifier in self._notifiers()},
                 manners=self._chat.manners(),
@@ -141,6 +146,12 @@ class Server:
             await ending
             if silencer is not None:
                 silencer.close()
+
+    def _maker(self, backends: Sequence[Transport]) -> Make:
+        def make(kept: Compiled) -> Investigating:
+            return Investigator(kept, collectors(), backends, self._settings)
+
+        return self._extras.investigator or make
 
     def _silencer(self) -> AlertmanagerClient | None:
         wanted = self._settings.alertmanager
@@ -205,33 +216,3 @@ class Server:
         if slack is not None:
             made.append(Counting(slack, self._metrics, _now, verdicts=False))
         return tuple(made)
-
-
-class _Investigators:
-    """The investigator of each compiled set that a run names; sets are compiled once."""
-
-    def __init__(self, server: Server, database: Database, backends: Sequence[Transport]) -> None:
-        self._settings = server._settings
-        self._database = database
-        self._backends = backends
-        self._known: dict[str, Investigator] = {}
-        self._put(server._compiled)
-
-    def __call__(self, sha: str) -> Investigator:
-        """KeyError when that set was never kept, or can't be compiled by this version."""
-        if sha not in self._known:
-            with self._database.reading() as connection:
-                content = read_compiled(connection, sha)
-            if content is None:
-                raise KeyError(sha)
-            try:
-                kept = Compiled.from_json(
-                    content.decode(), collectors(), allow_list(self._settings)
-                )
-            except RunbookErrors as error:
-                raise KeyError(f"{sha}: {error}") from error
-            self._put(kept)
-        return self._known[sha]
-
-    def _put(self, kept: Compiled) -> None:
-        self._known[kept.sha] = Investigator(kept, collectors(), self._backends, self._settings)

@@ -1,0 +1,44 @@
+"""The investigator of each compiled set that a run names; sets are compiled once."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from tailhound.app.composition import allow_list
+from tailhound.app.plugins import collectors
+from tailhound.durable.investigating import Investigating
+from tailhound.errors import RunbookErrors
+from tailhound.rules.loading import Compiled
+from tailhound.settings import Settings
+from tailhound.store.database import Database
+from tailhound.store.outputs import read_compiled
+
+Make: TypeAlias = Callable[[Compiled], Investigating]
+"""Makes the investigator of a compiled set."""
+
+
+class Investigators:
+    """Runs in flight finish by the set that they began with, whatever is configured by now."""
+
+    def __init__(
+        self, current: Compiled, database: Database, settings: Settings, make: Make
+    ) -> None:
+        self._database = database
+        self._settings = settings
+        self._make = make
+        self._known: dict[str, Investigating] = {current.sha: make(current)}
+
+    def __call__(self, sha: str) -> Investigating:
+        """KeyError when that set was never kept, or can't be compiled by this version."""
+        if sha not in self._known:
+            with self._database.reading() as connection:
+                content = read_compiled(connection, sha)
+            if content is None:
+                raise KeyError(sha)
+            try:
+                kept = Compiled.from_json(
+                    content.decode(), collectors(), allow_list(self._settings)
+                )
+            except RunbookErrors as error:
+                raise KeyError(f"{sha}: {error}") from error
+            self._known[sha] = self._make(kept)
+        return self._known[sha]
