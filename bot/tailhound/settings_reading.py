@@ -42,7 +42,7 @@ def _read(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark
         place = f"{path}:{at.line + 1}:{at.column + 1}" if at else str(path)
-        raise SettingsError(f"{place}: not YAML: {error.problem}") from error
+        raise SettingsError(f"{place}: not YAML: {_explained(error.problem)}") from error
     except (yaml.YAMLError, ValueError) as error:  # control characters, a date that is none
         raise SettingsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if values is None:
@@ -52,6 +52,12 @@ def _read(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
             f"{path}:1:1: must hold `key: value` lines, but is {type(values).__name__}"
         )
     return values, root
+
+
+def _explained(problem: str | None) -> str:
+    if "mapping values are not allowed" in str(problem):
+        return f"{problem}; a text with a second `: ` in it must stand in quotes"
+    return str(problem)
 
 
 def _put(values: dict[str, Any], keys: Sequence[str], text: str) -> None:

@@ -201,7 +201,7 @@ class Bench:
         node = self.node.get("says")
         if not isinstance(node, Scalar):
             return None
-        says, findings = compile_says(node, self.vocabulary, inputs)
+        says, findings = compile_says(node, self.vocabulary, inputs, self.text)
         self.findings.extend(findings)
         return says
 

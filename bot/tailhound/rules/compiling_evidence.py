@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tailhound.flow import Collector
+from tailhound.rules.compiling_lost import is_halved, lost_facts
 from tailhound.rules.compiling_params import parameter_mistakes
 from tailhound.rules.condition.typed import meant, usable
 from tailhound.rules.expression import Vocabulary
@@ -39,7 +40,10 @@ class Plans:
             plans[name] = EvidencePlan(
                 name=name,
                 collector=collector,
-                schema=schema_for(collector),
+                schema={
+                    **schema_for(collector),
+                    **lost_facts(told, follow(self._bench.read.written, ("evidence", name))),
+                },
                 place=follow(self._bench.node, ("evidence", name)).place,
                 with_={
                     key: tuple(value) if isinstance(value, list) else value
@@ -79,6 +83,8 @@ class Plans:
             return None
         if told.compare_to and given != ["promql"]:
             self._wrong((*steps, "compare_to"), "`compare_to:` goes with `promql:` only")
+        if is_halved(told, written):
+            return None  # a unit or kind is wrong, and has been reported
         if told.collect is None:
             around = Surroundings(self._file.runbook, self._or_broken(inputs), self._bench.allow)
             onset = (self._file.onset or "").partition(".")

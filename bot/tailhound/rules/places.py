@@ -116,10 +116,20 @@ def read(path: str, source: str | bytes) -> tuple[Pairs, tuple[Finding, ...]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(path, mark.line + 1, mark.column + 1) if mark else Place(path, 1, 1)
-        raise _wrong(place, f"not YAML: {error.problem or error.context}") from error
+        raise _wrong(place, f"not YAML: {explained(error.problem or error.context)}") from error
     if not isinstance(node, Pairs):
         raise _wrong(Place(path, 1, 1), f"must hold `key: value` lines; {_START}")
     return node, tuple(reader.findings)
+
+
+def explained(problem: str | None) -> str:
+    """What a YAML parser complains about, with what to do where that is plain."""
+    told = str(problem)
+    if "mapping values are not allowed" in told:
+        return f"{told}; a text with a second `: ` in it must stand in quotes"
+    if "cannot start any token" in told:
+        return f"{told}; a text that begins with this sign must stand in quotes"
+    return told
 
 
 def plain(node: Node) -> Any:

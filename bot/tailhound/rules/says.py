@@ -17,9 +17,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tailhound.errors import Finding
 from tailhound.model import wording
 from tailhound.model.facts import Fact, Kind, Schema
+from tailhound.rules import places
 from tailhound.rules.condition.terms import CLEAN, Facts, clean_number, clean_set
 from tailhound.rules.condition.typed import Vocabulary, meant
-from tailhound.rules.places import Scalar
+from tailhound.rules.places import Place, Scalar
 
 MAX_RENDERED = 1500
 _BLANKS = re.compile(r"[ \n]+")
@@ -142,9 +143,9 @@ def _value(told: Fact, value: Any) -> Any:
 
 
 def compile_says(
-    source: Scalar, vocabulary: Vocabulary, inputs: tuple[str, ...]
+    source: Scalar, vocabulary: Vocabulary, inputs: tuple[str, ...], file: str = ""
 ) -> tuple[Says | None, tuple[Finding, ...]]:
-    """The checked template, or what is wrong with it."""
+    """The checked template, or what is wrong with it. `file` is the text that it stands in."""
     try:
         tree = _ENVIRONMENT.parse(source.text)
         mistakes = list(_mistakes(tree, _Reader(vocabulary, inputs)))
@@ -154,9 +155,35 @@ def compile_says(
         mistakes = [f"not a template: {str(error)[:200]}"]
     if mistakes:
         return None, tuple(
-            source.place.finding(f"says: {text}") for text in dict.fromkeys(mistakes)
+            _place(source.place, text, file).finding(f"says: {text}")
+            for text in dict.fromkeys(mistakes)
         )
     return Says(source.text, template, vocabulary.evidence, inputs), ()
+
+
+_FIELD = re.compile(r"no field on (\w+) named '(\w+)'")
+_NAME = re.compile(r"named '(\w+)'|filter '(\w+)'|`(\w+)` alone|`(\w+\.\w+)` is")
+_PARAGRAPH = 80
+"""Lines below `says:` in which a mistake is looked for."""
+
+
+def _place(start: Place, mistake: str, file: str) -> Place:
+    """Where the name that a mistake tells stands in the paragraph; its start where that is unclear.
+
+    A folded paragraph (`>`) does not run in step with the file, so the name is looked for.
+    """
+    field, name = _FIELD.search(mistake), _NAME.search(mistake)
+    groups = (f"{field[1]}.{field[2]}",) if field else name.groups() if name else ()
+    wanted = next(filter(None, groups), "")
+    if not wanted:
+        return start
+    no_dot = "." if "` alone" in mistake else ""
+    word = re.compile(rf"(?<![\w.]){re.escape(wanted)}(?![\w{no_dot}])")
+    for at, line in enumerate(places.lines(file)[start.line - 1 :][:_PARAGRAPH]):
+        found = word.search(line, start.column - 1 if at == 0 else 0)
+        if found:
+            return Place(start.path, start.line + at, found.start() + 1, len(wanted))
+    return start
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from tailhound.rules.evidence.common import (
     params_class,
     record_class,
 )
+from tailhound.rules.evidence.promql_places import mistake_of
 from tailhound.rules.evidence.template import PREFIX, Template, template
 from tailhound.rules.schema_evidence import PromqlFact
 
@@ -225,7 +226,7 @@ def _asked(shop: Workshop, fact: str, told: PromqlFact) -> _Asked:
     if not mistakes and told.promql != "unchecked":
         dummies = dict.fromkeys((hole.name for hole in query.holes), "x")
         if trouble := why_no_query(query.filled(dummies)):
-            shop.wrong(steps, trouble)
+            shop.wrong(steps, trouble, mistake_of(told.query, trouble))
     return _Asked(fact, query, each)
 
 

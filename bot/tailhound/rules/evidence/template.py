@@ -123,8 +123,11 @@ class _Scanner:
         hole = _HOLE.match(self.text, at)
         if hole is None:
             return self._plain(at, at + 1)
+        before = _MATCHER.search(self.text, max(0, at - _LONGEST_LABEL), at)
+        label, sign = before.groups() if before else ("pod", "=")
         message = (
-            f'{hole.group()} may stand only inside a quoted label value: `pod="{hole.group()}"`'
+            f"{hole.group()} may stand only inside a quoted label value: "
+            f'`{label}{sign}"{hole.group()}"`'
         )
         self.mistakes.append(Mistake(at, len(hole.group()), message))
         return self._plain(at, hole.end())
