@@ -2,10 +2,13 @@
 
 from datetime import datetime
 
-from tailhound.model import Happened, Incident, telling
+from tailhound.model import Incident, telling
 from tailhound.model.names import capital
+from tailhound.model.story import story
 from tailhound.model.wording import NOT_MEASURED, day_clock, duration, with_usual
 from tailhound.web.headline import name, seen
+
+__all__ = ["blind_spots", "span_of", "story", "symptom_of"]
 
 
 def span_of(incident: Incident, now: datetime) -> str:
@@ -29,21 +32,6 @@ def symptom_of(incident: Incident) -> str:
     parts = (f"{seen(symptom.name, 60)} {value}", seen(diagnosis.scope, 60),
              telling.shape(diagnosis))  # fmt: skip
     return ", ".join(part for part in parts if part)
-
-
-def story(incident: Incident) -> tuple[Happened, ...]:
-    """The timeline with what began, oldest first."""
-    diagnosis = incident.diagnosis
-    told = list(incident.timeline)
-    told.append(Happened(at=incident.since, what=f"Alert {incident.name} begins"))
-    if diagnosis is not None:
-        for cause in telling.chain(diagnosis):
-            if cause.onset is not None:
-                told.append(Happened(at=cause.onset, what=f"{name(cause.runbook)} begins"))
-        if diagnosis.symptom is not None and diagnosis.symptom.onset is not None:
-            what = f"{capital(diagnosis.symptom.name)} leaves its usual band"
-            told.append(Happened(at=diagnosis.symptom.onset, what=what))
-    return tuple(sorted(told, key=lambda happened: happened.at))
 
 
 def blind_spots(incident: Incident) -> tuple[str, ...]:
