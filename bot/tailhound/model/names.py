@@ -31,8 +31,18 @@ def backend_name(backend: str) -> str:
 
 
 def capital(text: str) -> str:
-    """The first letter as a capital one."""
-    return text[:1].upper() + text[1:]
+    """The first letter as a capital one, unless the first word is a name: it must stay as it is,
+    so that it can be copied (`llm-0`, `chat-json-predictor`, `vllm:num_requests`, `vLLM`).
+    """
+    first = text.split(" ", 1)[0].rstrip(",.;:!?)")
+    return text if _is_name(first) else text[:1].upper() + text[1:]
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word looks like the name of an object, a metric, a host or a path."""
+    if word[1:].lower() != word[1:] or any(sign in word for sign in "_/:@=."):
+        return True
+    return word.count("-") > 1 or ("-" in word and any(sign.isdigit() for sign in word))
 
 
 def small(text: str) -> str:
