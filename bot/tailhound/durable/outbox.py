@@ -6,7 +6,6 @@ looks for the message before it posts again.
 """
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +16,7 @@ from tailhound.durable.asking import Place
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.letters import Letter, Standing
-from tailhound.errors import StoreUnavailable
+from tailhound.durable.turns import Turns
 from tailhound.notifiers import Later, Notifier, Posted, Refusal
 from tailhound.store.database import Database
 
@@ -40,9 +39,6 @@ ATTEMPTS_AT_MOST = 8
 def backoff(attempt: int) -> float:
     """Seconds until the next attempt after this many."""
     return min(float(2 ** min(attempt, 9)), LONGEST_PAUSE)
-
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +127,13 @@ class Outbox:
         return dict(self._backlog)
 
     async def _serve(self, place: Place) -> None:
-        waker = self._wakers[place]
+        waker, turns = self._wakers[place], Turns(f"the outbox of {place.notifier} {place.place}")
         while not self._stopping.is_set():
             waker.clear()
-            try:
-                pause = await self._send_one(place)
-            except StoreUnavailable:
+            pause = await turns.take(self._send_one(place))
+            if pause is None:
                 self._doubtful.add(place)  # a claim may stand although its answer was lost
                 pause = STORE_SECONDS  # the row keeps; the next try says whether it helped
-            except Exception:  # noqa: BLE001 (one message that fails must not end all later ones)
-                _log.exception("the outbox of %s %s failed", place.notifier, place.place)
-                self._doubtful.add(place)
-                pause = STORE_SECONDS
             if pause > 0 and not self._stopping.is_set():
                 await _until(waker, pause)
 

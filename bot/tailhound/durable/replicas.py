@@ -19,6 +19,7 @@ from sqlalchemy.dialects.postgresql import insert
 from tailhound.durable import letters
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.engine import Engine
+from tailhound.durable.turns import Turns
 from tailhound.errors import StoreUnavailable
 from tailhound.store.database import Database
 from tailhound.store.tables import outbox, replica
@@ -132,17 +133,11 @@ class Replicas:
             return tuple(Peer(host, float(left)) for host, left in connection.execute(_ALL))
 
     async def _run(self, tell: Callable[[], None]) -> None:
-        is_cut_off = False
+        turns = Turns("the lease of this replica")
         while True:
             await asyncio.sleep(self._pulse.beat)
-            try:
-                if await self.beat():
-                    tell()
-                is_cut_off = False
-            except StoreUnavailable as error:
-                if not is_cut_off:
-                    _log.warning("the lease of this replica can't be renewed: %s", error)
-                is_cut_off = True
+            if await turns.take(self.beat()):
+                tell()
 
     def _renew(self) -> None:
         began = self._tick()

@@ -6,7 +6,6 @@ recovery happens once, at the start.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -15,8 +14,8 @@ from tailhound.durable.blocking import Blocking
 from tailhound.durable.cases import Cases
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Engine, Fate
+from tailhound.durable.turns import Turns
 from tailhound.durable.wishes import Stale, Wishes
-from tailhound.errors import StoreUnavailable
 
 SWEEP_SECONDS = 10.0
 QUIET_SECONDS = 30.0
@@ -27,8 +26,6 @@ LOST_SECONDS = 60.0
 
 LOOKED_UP_AT_ONCE = 200
 LOOK_BACK = timedelta(days=7)
-
-_log = logging.getLogger(__name__)
 
 
 class Sweeper:
@@ -47,15 +44,13 @@ class Sweeper:
 
     async def run(self, tell: Callable[[], None], every: float = SWEEP_SECONDS) -> None:
         """Sweep now, and then for ever; cancel it to stop. `tell` is called after each change."""
+        turns = Turns("the sweep of unfinished investigations")
         while True:
-            try:
-                if await self.sweep():
-                    tell()
-            except StoreUnavailable as error:
+            touched = await turns.take(self.sweep())
+            if touched is None:
                 self._sees_since = self._clock()  # what could not be written is not lost
-                _log.warning("the sweep of unfinished investigations was skipped: %s", error)
-            except Exception:  # noqa: BLE001 (one pass that fails must not end all later ones)
-                _log.exception("the sweep of unfinished investigations failed")
+            elif touched:
+                tell()
             await asyncio.sleep(every)
 
     async def sweep(self, quiet_seconds: float = QUIET_SECONDS) -> tuple[str, ...]:

@@ -67,13 +67,14 @@ class Investigations:
             return await step("fail", run.fail, f"{type(error).__name__}: {error}"[:400])
 
     async def late(self, id: str, n: int, sha: str) -> str:
-        """Workflow: ask again what ran out of time, and revise the verdict when that changes it."""
+        """Workflow: ask again what ran out of time, and revise the verdict when that changes it.
+
+        When it fails, the engine's own record says why; the verdict stands, and says what is
+        missing.
+        """
         run = _Run(self._shop, id, n, sha)
-        try:
-            answers = await self._engine.step("again", run.again)
-            return await self._engine.step("revise", run.revise, answers)
-        except Exception as error:  # noqa: BLE001 (the verdict stands, and says what is missing)
-            return f"failed: {type(error).__name__}: {error}"[:400]
+        answers = await self._engine.step("again", run.again)
+        return await self._engine.step("revise", run.revise, answers)
 
 
 class _Run:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tailhound.durable.engine import Fate
 from tailhound.model import EvidenceStatus, Outlook, State
 from tailhound.store.database import Database
 from tailhound.transports.recording import parsed
@@ -113,6 +114,26 @@ def test_late_answers_revise_the_verdict_and_the_message_says_so(tmp_path: Path)
             assert incident.n == 1
             await kit.until(lambda: (shown := lab.chat.last(id)) and shown.revised)
 
+    kit.run(scene())
+
+
+def test_a_late_run_that_fails_leaves_the_verdict_as_it_is(tmp_path: Path) -> None:
+    async def scene() -> None:
+        detective = Detective(slow=("cpu",), breaks_at="again")
+        async with kit.lab(tmp_path, detective=detective) as lab:
+            id = await lab.accepted(body(alert()))
+            late = f"late:{id}:1"
+            async with asyncio.timeout(30):
+                while True:
+                    seen = (await lab.durable.engine.look_up([late])).get(late)
+                    if seen is not None and seen.fate is Fate.GIVEN_UP:
+                        break
+                    await asyncio.sleep(0.02)
+            assert "again broke" in seen.why
+            assert await lab.durable.sweeper.sweep(-1.0) == ()
+            assert lab.incident(id).state is State.DIAGNOSED
+
+    logging.getLogger("dbos").setLevel("CRITICAL")
     kit.run(scene())
 
 
