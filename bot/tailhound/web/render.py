@@ -113,6 +113,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     claims.says,
     claims.values,
     claims.told,
+    words.is_old,
     words.risk,
     words.tally,
     story.span_of,

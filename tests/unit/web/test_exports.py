@@ -14,7 +14,7 @@ from tailhound.settings import Settings
 from tailhound.web.markdown import Ready, code, escaped, fence
 from tests.samples.anything import NASTY
 from tests.samples.hostile import hostile
-from tests.samples.incidents import CONFIRMED, LISTED, RESOLVED, UNKNOWN
+from tests.samples.incidents import BACK, CONFIRMED, LISTED, RESOLVED, TWO_FIT, UNKNOWN
 from tests.samples.story import NOW
 from tests.unit.web.shelf import Shelf, parts
 from tests.unit.web.test_pages import Page, get
@@ -109,6 +109,12 @@ def test_the_draft_names_earlier_incidents_with_what_people_said() -> None:
     given = parts(Shelf((CONFIRMED, earlier)))
     text = get("/incidents/8R5W/postmortem.md", given).text
     assert "- `5B2M`, 03:00 UTC, llm / chat-json: CPU throttling; people say: wrong: it" in text
+
+
+def test_the_export_tells_two_that_fit_and_a_verdict_of_before_from_a_chain() -> None:
+    assert "## Two causes fit, neither leads to the other" in file("export.md", TWO_FIT)
+    assert "Being checked again: what follows is from the last time." in file("export.md", BACK)
+    assert "## What led to what" in file("export.md", BACK)
 
 
 def test_the_story_is_told_in_the_order_of_time() -> None:

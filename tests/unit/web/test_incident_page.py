@@ -9,7 +9,7 @@ import pytest
 from tailhound.model import Feedback, Incident, OnIt, Queued, Rating, Silenced, State
 from tailhound.model.verdict import Changed
 from tests.samples.hostile import HOSTILE
-from tests.samples.incidents import CONFIRMED, DEFERRED, RESOLVED
+from tests.samples.incidents import BACK, CONFIRMED, DEFERRED, FAILED, RESOLVED, TWO_FIT
 from tests.samples.story import NOW
 from tests.unit.charts.samples import incident as charted
 from tests.unit.web.shelf import Shelf, parts
@@ -116,6 +116,29 @@ def test_what_changed_before_is_told_as_context_the_last_of_it() -> None:
     assert "by helm" in text
     assert "+ 2 earlier in the" in text
     assert "<img" not in html
+
+
+def test_a_diagnosis_of_before_is_told_to_be_that_while_it_is_checked_again() -> None:
+    text = text_of(BACK)
+    assert "Being checked again , verdict by" in text
+    assert "not assumed to be the same now" in text
+    assert "What could be done last time" in text
+    assert "Being checked again" not in text_of(CONFIRMED)
+
+
+def test_two_that_fit_are_no_chain() -> None:
+    html = html_of(TWO_FIT)
+    assert "Both are confirmed, and neither leads to the other." in html
+    assert 'class="chain both"' in html
+    assert "What led to what" not in html
+    assert 'class="effect"' not in html
+    assert 'class="effect"' in html_of(CONFIRMED)
+
+
+def test_a_failed_one_has_nothing_to_offer_and_says_so_once() -> None:
+    text = text_of(FAILED)
+    assert "You can" not in text
+    assert ".." not in text
 
 
 def test_charts_stand_on_the_page_as_drawing_and_as_table() -> None:
