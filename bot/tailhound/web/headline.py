@@ -57,10 +57,16 @@ def name(runbook: str) -> str:
     return capital(cause_name(runbook))
 
 
+def is_old(incident: Incident) -> bool:
+    """Whether the diagnosis that stands is one of before, because it is being checked again."""
+    again = incident.state in (State.INVESTIGATING, State.DEFERRED)
+    return again and incident.diagnosis is not None
+
+
 def cause_of(incident: Incident) -> str:
     """What the list shows under "cause": the cause, or what is known instead of one."""
     diagnosis = incident.diagnosis
-    if diagnosis is None or diagnosis.outlook is Outlook.BLIND:
+    if diagnosis is None or is_old(incident) or diagnosis.outlook is Outlook.BLIND:
         return seen(incident.name, 100)
     found = telling.headline_causes(diagnosis)
     if found:

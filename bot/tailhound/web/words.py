@@ -18,7 +18,6 @@ from tailhound.model import (
     Offer,
     Part,
     Stage,
-    State,
     claims,
     telling,
 )
@@ -171,12 +170,6 @@ def ago(at: datetime, now: datetime) -> str:
         float(round(abs(seconds) / 60) * 60 if abs(seconds) >= 120 else round(abs(seconds)))
     )
     return f"{text} ago" if seconds > 0 else f"in {text}"
-
-
-def is_old(incident: Incident) -> bool:
-    """Whether the diagnosis that stands is one of before, because it is being checked again."""
-    again = incident.state in (State.INVESTIGATING, State.DEFERRED)
-    return again and incident.diagnosis is not None
 
 
 def summary(incident: Incident) -> str:
