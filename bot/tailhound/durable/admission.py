@@ -72,7 +72,6 @@ _FIRING = (
 )
 
 
-class Admission:
 def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Known]:
     """What is on record of these alerts."""
     known = {}
@@ -82,6 +81,7 @@ def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Know
     return known
 
 
+class Admission:
     """Admits one batch. `known` holds afterwards what is known of every alert of the batch."""
 
     def __init__(
