@@ -21,6 +21,9 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[
 _SPACES = re.compile(r"[^\S\xa0]+")
 _TOO_LONG = 4_096
 _EMOJI = re.compile(r":([a-zA-Z0-9_+'-]{1,100}):")
+_HALF_EMOJI = re.compile(r":(?=[a-zA-Z0-9_+'-]{1,100}$)(?=[0-9]*[^0-9])")
+"""What a colon of ours behind it would make an emoji."""
+
 _FENCE = re.compile("`{2,}")
 _NO_EMOJI = r"∶\1∶"
 _EDGE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
@@ -84,15 +87,20 @@ def code(text: str, limit: int = 60) -> Mrkdwn:
 
 def said(text: str, limit: int = 240) -> Mrkdwn:
     """What a runbook's author wrote: code spans stay, if they are closed after the cut."""
-    plain = _EMOJI.sub(_NO_EMOJI, _FENCE.sub("'", clean(text)))
+    plain = _without_emoji(_FENCE.sub("'", clean(text)))
     short = _fitted(plain, limit)
     return short if short.count("`") % 2 == 0 else Mrkdwn(short.replace("`", "'"))
 
 
 def _unmarked(text: str) -> str:
     """Characters that Slack would read as markup or emoji, as look-alikes."""
-    plain = _EMOJI.sub(_NO_EMOJI, text).translate(_LOOK_ALIKES)
+    plain = _without_emoji(text).translate(_LOOK_ALIKES)
     return _EDGE_UNDERSCORE.sub(lambda found: "ˍ" * len(found.group()), plain)
+
+
+def _without_emoji(text: str) -> str:
+    """`:name:` as it is typed, also where the last colon is ours: `llm/:name` and `: `."""
+    return _HALF_EMOJI.sub("∶", _EMOJI.sub(_NO_EMOJI, text))
 
 
 def _fitted(text: str, limit: int) -> Mrkdwn:

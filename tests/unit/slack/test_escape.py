@@ -1,5 +1,8 @@
 """Values from outside: shown, and harmless."""
 
+import re
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,3 +77,11 @@ def test_any_text_stays_within_its_room(text: str, limit: int) -> None:
         assert ">" not in shown
         assert "\n" not in shown
         shown.encode("utf-8")
+
+
+@pytest.mark.parametrize("made", [escape.value, escape.sentence, escape.said])
+def test_half_an_emoji_is_not_made_whole_by_a_colon_behind_it(made: Callable[[str], str]) -> None:
+    for text in ("llm/:fire", "x:a", ":+1", "::a"):
+        assert not re.search(r":[a-z0-9_+'-]+:", f"{made(text)}: more")
+    assert made("prometheus:9090") == "prometheus:9090"
+    assert made("prometheus:9090 is gone") == "prometheus:9090 is gone"

@@ -8,14 +8,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tailhound.model import Cause, Incident, Subject, SubjectKind, Verdict
+from tailhound.model.verdict import Changed
 from tailhound.notifiers import Storm
-from tailhound.slack import limits, validate
+from tailhound.slack import blocks, limits, validate
 from tailhound.slack.blocks import SlackMessage, lines, message
 from tailhound.slack.buttons import Offers
 from tailhound.slack.storm_view import storm_message
 from tests.samples.anything import NASTY, incidents, moment, text
 from tests.samples.incidents import CONFIRMED, STATES, WITH_PEOPLE
-from tests.samples.story import NOW
+from tests.samples.story import NOW, SYMPTOM
 
 PAGE = "https://tailhound.example/incidents/8R5W"
 DATE = re.compile(r"<!date\^\d+\^\{ago\}\|\d\d:\d\d UTC> \(\d\d:\d\d UTC\)")
@@ -193,11 +194,42 @@ def test_a_hostile_label_is_shown_and_does_nothing(nasty: str) -> None:
     said = tuple(
         replace(one, note=nasty, by=nasty, person=nasty) for one in WITH_PEOPLE["doubted"].feedback
     )
-    for incident in (*STATES.values(), replace(WITH_PEOPLE["taken"], feedback=said)):
+    assert CONFIRMED.diagnosis is not None
+    change = Changed(at=NOW, kind="rollout", what=nasty, by=nasty)
+    changed = replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, changed=(change,)))
+    people = replace(WITH_PEOPLE["taken"], feedback=said)
+    for incident in (*STATES.values(), people, changed):
         shown = message(replace(incident, alerts=(alert,), subject=subject), page_url=PAGE, now=NOW)
         assert validate.faults(list(shown.blocks)) == []
         for told in texts_of(shown):
             _is_harmless(told)
+
+
+def test_a_long_story_leaves_room_on_the_phone_for_what_to_do() -> None:
+    """A chain of eight with long sentences, a wordy symptom, people who say much."""
+    assert CONFIRMED.diagnosis is not None
+    first, *others = CONFIRMED.diagnosis.causes
+    says = "The pods wait for something that takes much longer than usual; others wait too. " * 4
+    links = tuple(replace(first, runbook=f"cause-{n}", says=says) for n in range(8))
+    wordy = replace(
+        CONFIRMED,
+        feedback=WITH_PEOPLE["resolved-two-said"].feedback,
+        diagnosis=replace(
+            CONFIRMED.diagnosis,
+            causes=(*links, *others),
+            primary="cause-7",
+            chain=tuple(link.runbook for link in links),
+            scope="2 of 4 pods, on gpu-node-3 and gpu-node-4 in the same rack",
+            changed=(Changed(at=NOW, kind="node", what="node x " * 20),) * 9,
+            symptom=replace(SYMPTOM, name="time to first token p99 of all requests " * 4),
+        ),
+    )
+    for extra in ("", "S0ONCALL"):
+        shown = message(wordy, page_url=PAGE, now=NOW, mention=extra)
+        _fits_a_thumb(shown)
+        told = {block["block_id"][0]: block["text"]["text"] for block in shown.blocks[:4]}
+        assert lines(told["S"]) <= limits.SYMPTOM_LINES + bool(extra)
+        assert "1. Raise the CPU limit by half. Medium risk" in told["D"]
 
 
 def test_four_byte_letters_everywhere_stay_under_the_hard_stop() -> None:
@@ -216,13 +248,24 @@ def test_four_byte_letters_everywhere_stay_under_the_hard_stop() -> None:
         Cause(runbook=f"r{n}{wide}", title=wide, verdict=Verdict.REFUTED, because=wide)
         for n in range(60)
     )
+    taken = WITH_PEOPLE["taken"]
+    assert taken.on_it is not None
     big = replace(
         CONFIRMED,
+        on_it=replace(taken.on_it, by=wide),
+        silences=tuple(replace(one, by=wide) for one in taken.silences),
         diagnosis=replace(
             CONFIRMED.diagnosis,
-            causes=(replace(first, title=wide, checks=checks, mitigations=offers), *out),
+            causes=(replace(first, title=wide, says=wide, checks=checks, mitigations=offers),
+                    *out, *(replace(one, verdict=Verdict.UNKNOWN) for one in out),
+                    *(replace(one, verdict=Verdict.NOT_APPLICABLE) for one in out)),
+            scope=wide,
+            symptom=replace(SYMPTOM, name=wide),
         ),
-    )
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "OUR_BYTES", 10**9)
+        assert message(big, page_url=PAGE, now=NOW).bytes > limits.OUR_BYTES
     shown = message(big, page_url=PAGE, now=NOW)
     assert shown.bytes <= limits.OUR_BYTES
     kept = {block["block_id"][0] for block in shown.blocks}

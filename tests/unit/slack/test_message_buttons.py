@@ -114,7 +114,7 @@ def test_a_value_that_is_none_of_ours_names_no_incident(value: str) -> None:
 
 def test_the_ids_of_actions_differ() -> None:
     named = [getattr(actions, name) for name in dir(actions) if name.isupper() and name[0] != "_"]
-    assert len(set(named)) == len(named) == 9
+    assert len(set(named)) == len(named) >= 9
 
 
 def test_a_storms_buttons_carry_the_same_kind_of_value() -> None:
