@@ -24,7 +24,7 @@ def test_each_change_of_state_is_one_line() -> None:
     assert told(made.FIRST, made.COLLECTING, made.CONFIRMED, made.RESOLVED) == [
         "8R5W  investigating  llm/chat-json  InferenceInterTokenLatencyHigh, since 03:00 UTC",
         "8R5W  cause found  llm/chat-json  the CPU limit stops the engine, high confidence, "
-        "inter-token p50 80 ms, usually 8 ms",
+        "inter-token p50 80 ms, usually 8 ms (x10)",
         "8R5W  resolved  llm/chat-json  after 38 min: the CPU limit stops the engine, "
         "high confidence",
     ]

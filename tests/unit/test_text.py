@@ -6,7 +6,24 @@ from datetime import timedelta
 import pytest
 
 from tailhound.cli.text import markdown, terminal
+from tailhound.model import (
+    Asked,
+    Bound,
+    Cause,
+    Check,
+    Confidence,
+    Diagnosis,
+    Evidence,
+    EvidenceStatus,
+    Outlook,
+    Part,
+    Seen,
+    Verdict,
+    claims,
+    telling,
+)
 from tailhound.model.verdict import Changed
+from tailhound.truth import Truth
 from tests.samples.causes import DIAGNOSIS
 from tests.samples.incidents import CONFIRMED
 from tests.samples.story import NOW
@@ -38,3 +55,132 @@ def test_what_changed_before_the_symptom_is_told_with_who_did_it_and_nothing_get
     assert "hunter2x" not in lines[at + 1]
     assert "rollout of chat (by argo)" in markdown(incident, NOW)
     assert not [line for line in terminal(CONFIRMED, NOW) if line.startswith("  changed")]
+
+
+def causes_with(runbook: str, **changes: object) -> tuple[Cause, ...]:
+    return tuple(
+        replace(one, **changes) if one.runbook == runbook else one  # type: ignore[arg-type]
+        for one in DIAGNOSIS.causes
+    )
+
+
+def lines_of(diagnosis: Diagnosis) -> list[str]:
+    return terminal(replace(CONFIRMED, diagnosis=diagnosis), NOW)
+
+
+def test_what_lowers_the_confidence_stands_below_the_headline() -> None:
+    assert DIAGNOSIS.primary is not None
+    less = {"confidence": Confidence.MEDIUM, "confidence_because": "Its onset is unknown"}
+    causes = causes_with(DIAGNOSIS.primary, **less)
+    assert lines_of(replace(DIAGNOSIS, causes=causes))[2] == (
+        "  medium confidence: its onset is unknown"
+    )
+
+
+SEEN = (Seen(name="queue.wait_seconds", value=3.0, unit="seconds"),)
+
+
+def check(claim: str, truth: Truth, **more: object) -> Check:
+    return Check(claim=claim, condition="c", part=Part.CONFIRM, truth=truth, **more)  # type: ignore[arg-type]
+
+
+UNKNOWN = Cause(
+    runbook="queue-wait",
+    title="Requests wait",
+    verdict=Verdict.UNKNOWN,
+    because="Evidence is missing",
+    evidence=("queue",),
+    checks=(
+        check("They wait", Truth.TRUE, seen=SEEN),
+        check("Longer than usual", Truth.UNKNOWN, missing=("queue.wait_seconds_ratio",)),
+        check("It is not at a limit", Truth.TRUE),
+    ),
+)
+YOUNG = Evidence(
+    name="queue",
+    collector="promql queue-wait.queue",
+    status=EvidenceStatus.COLLECTED,
+    facts={"wait_seconds": 3.0, "wait_seconds_usual": None, "wait_seconds_ratio": None},
+)
+
+
+def test_of_an_unknown_cause_what_holds_is_told_and_why_a_value_is_missing() -> None:
+    rows = lines_of(replace(DIAGNOSIS, causes=(UNKNOWN,), primary=None, evidence=(YOUNG,)))
+    at = rows.index("    queue-wait: Evidence is missing")
+    assert [row.replace("\u00a0", " ") for row in rows[at + 1 : at + 3]] == [
+        "      yes  They wait: 3 s",
+        "      ?    Longer than usual: missing queue.wait_seconds_ratio "
+        "(no usual value yet: nothing 1 h, 1 d or 7 d ago)",
+    ]
+    assert not [row for row in rows if "It is not at a limit" in row], "nobody measured that"
+
+
+def test_evidence_without_an_answer_is_told_in_words_with_its_cause_and_a_fix() -> None:
+    asked = Asked(
+        question="q", backend="prometheus", status=EvidenceStatus.TIMEOUT, detail="No answer"
+    )
+    decided = replace(UNKNOWN, verdict=Verdict.REFUTED)
+    for name, collector, told in (
+        ("queue", "promql queue-wait.queue", "queue (queue wait)"),
+        ("effects", "prometheus.control_plane_effects", "control plane effects"),
+        ("subject", "subject", "the pods and nodes that it is about"),
+    ):
+        item = replace(
+            YOUNG, name=name, collector=collector, asked=(asked,), status=EvidenceStatus.TIMEOUT
+        )
+        rows = lines_of(replace(DIAGNOSIS, causes=(decided,), primary=None, evidence=(item,)))
+        at = rows.index("COULD NOT CHECK  1:")
+        assert rows[at + 1] == (
+            f"    {told}: no answer. Fix: check that Prometheus is up, then check again"
+        )
+
+
+def test_markdown_has_the_mitigations_with_steps_and_what_could_not_be_checked() -> None:
+    text = markdown(CONFIRMED, NOW)
+    offered = next(cause for cause in DIAGNOSIS.causes if cause.mitigations)
+    assert "### What can be done" in text
+    for offer in offered.mitigations:
+        assert f"**{offer.title}**" in text
+        assert offer.risk in text
+
+
+@pytest.mark.parametrize(
+    ("comparison", "told"),
+    [("==", "refuted at 0"), ("<=", "refuted at 0 or less"), ("<", "refuted under 0"),
+     (">", "refuted from 0"), ("!=", "refuted at other than 0")],
+)  # fmt: skip
+def test_a_bound_of_a_refuting_claim_reads_as_a_sentence(comparison: str, told: str) -> None:
+    bound = Bound(fact="a.b", comparison=comparison, value=0, unit="count")
+    assert claims.needed([bound], Part.REFUTE) == told
+
+
+def test_what_does_not_apply_is_told_by_the_claim_that_says_so() -> None:
+    applies = replace(check("It has a disk", Truth.FALSE), part=Part.APPLIES)
+    fast = replace(check("The drive is as fast as usual", Truth.TRUE), part=Part.REFUTE)
+    cause = replace(UNKNOWN, verdict=Verdict.NOT_APPLICABLE, checks=(applies, fast))
+    assert claims.deciding(cause) is applies
+    assert claims.deciding(replace(cause, verdict=Verdict.REFUTED)) is fast
+
+
+@pytest.mark.parametrize(
+    ("status", "detail", "told"),
+    [
+        (EvidenceStatus.TIMEOUT, "x", "Prometheus does not answer"),
+        (EvidenceStatus.FORBIDDEN, "x", "Prometheus refuses"),
+        (EvidenceStatus.SKIPPED, "not asked: Prometheus is not configured", "is not configured"),
+        (EvidenceStatus.SKIPPED, "not asked: breaker open", "Prometheus was not asked"),
+    ],
+)
+def test_a_blind_verdict_says_how_it_is_blind(
+    status: EvidenceStatus, detail: str, told: str
+) -> None:
+    asked = Asked(question="q", backend="prometheus", status=status, detail=detail)
+    found = replace(
+        DIAGNOSIS,
+        outlook=Outlook.BLIND,
+        blind="Prometheus",
+        primary=None,
+        evidence=(replace(YOUNG, asked=(asked,)),),
+    )
+    assert told in telling.blind(found)
+    assert told in lines_of(found)[1]

@@ -3,23 +3,22 @@
 Words and order as in Slack; a colour that a terminal adds only repeats a word.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from tailhound.model import (
     Cause,
     Check,
     Diagnosis,
-    Evidence,
-    EvidenceStatus,
     Incident,
+    Offer,
     Outlook,
     Part,
     Verdict,
     claims,
     telling,
 )
-from tailhound.model.names import backend_name, small
+from tailhound.model.lacking import lacking as claims_lacking
+from tailhound.model.names import listed, small
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import clock, cut, duration, number, with_usual
 from tailhound.truth import Truth
@@ -40,7 +39,8 @@ def terminal(incident: Incident, now: datetime) -> list[str]:
     lines = [_first(incident, now)]
     if diagnosis is None:
         return [*lines, incident.failed_because or "no diagnosis yet"]
-    lines += [_headline(diagnosis), *_symptom(diagnosis), *_stages(diagnosis)]
+    lines += [_headline(diagnosis), *_less_sure(diagnosis)]
+    lines += [*_symptom(diagnosis), *_stages(diagnosis)]
     lines += [*_changed(diagnosis), *_chain(diagnosis)]
     for cause in diagnosis.causes:
         if cause.verdict is Verdict.CONFIRMED:
@@ -68,11 +68,20 @@ def _first(incident: Incident, now: datetime) -> str:
 def _headline(diagnosis: Diagnosis) -> str:
     head = _HEADS[diagnosis.outlook]
     if diagnosis.outlook is Outlook.BLIND:
-        return f"{head}  {safe(backend_name(diagnosis.blind))} does not answer"
+        return f"{head}  {safe(telling.blind(diagnosis))}"
     if diagnosis.primary is None:
         return f"{head}  {telling.counts(diagnosis)}"
     left = f"{head}  {diagnosis.cause(diagnosis.primary).title}"
     return f"{left:<{WIDTH - 20}}  {telling.sure(diagnosis.confidence)}".rstrip()
+
+
+def _less_sure(diagnosis: Diagnosis) -> list[str]:
+    """`  medium confidence: its onset is unknown`: what lowers it, for each cause that is named."""
+    return [
+        f"  {telling.sure(cause.confidence)}: {safe(why, 300)}"
+        for cause in telling.headline_causes(diagnosis)
+        if (why := telling.less_sure_because(cause))
+    ]
 
 
 def _symptom(diagnosis: Diagnosis) -> list[str]:
@@ -106,12 +115,16 @@ def _changed(diagnosis: Diagnosis) -> list[str]:
 def _chain(diagnosis: Diagnosis) -> list[str]:
     lines = []
     for cause in telling.chain(diagnosis):
-        since = clock(cause.onset).removesuffix(" UTC") if cause.onset else "when?"
+        since = _since(cause.onset)
         lines.append(f"{since} {cause.runbook}: {telling.link(cause)}")
     if lines and diagnosis.symptom:
         onset = diagnosis.symptom.onset
-        lines.append(f"{clock(onset).removesuffix(' UTC') if onset else 'when?'} symptom")
+        lines.append(f"{_since(onset)} symptom")
     return [f"  {'chain' if at == 0 else '     '}     {text}" for at, text in enumerate(lines)]
+
+
+def _since(onset: datetime | None) -> str:
+    return clock(onset).removesuffix(" UTC") if onset else "(since when is unknown)"
 
 
 def _claims(cause: Cause) -> list[str]:
@@ -160,34 +173,51 @@ def _unknown(diagnosis: Diagnosis) -> list[str]:
     for cause in causes:
         lines.append(f"    {cause.runbook}: {cause.because}")
         lines += [
-            f"      ?  {check.claim}: missing {', '.join(check.missing)}"
+            f"      {_MARKS[check.truth]:<4} {_open(cause, check, diagnosis)}"
             for check in cause.checks
-            if check.truth is Truth.UNKNOWN and check.part is not Part.OPTIONAL
+            if _is_telling(check)
         ]
     return lines
 
 
+def _is_telling(check: Check) -> bool:
+    """Of a cause that is unknown: what nobody could answer, and what speaks for it or against.
+
+    What holds although nobody has measured anything of it says nothing.
+    """
+    if check.truth is Truth.UNKNOWN:
+        return check.part is not Part.OPTIONAL
+    if all(seen.value is None for seen in check.seen):
+        return False
+    return check.part in claims.FOR or (check.part is Part.REFUTE and check.truth is Truth.TRUE)
+
+
+def _open(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:
+    """A claim with its values, or with what is missing and why."""
+    if check.truth is not Truth.UNKNOWN:
+        seen = claims.sentence(check)
+        return f"{check.claim}: {safe(seen, 120)}" if seen else check.claim
+    lacks = claims_lacking(cause, check, diagnosis.evidence)
+    return f"{check.claim}: missing {safe(lacks, 300)}" if lacks else check.claim
+
+
 def _could_not_check(diagnosis: Diagnosis) -> list[str]:
-    failed = _failed(diagnosis.evidence)
-    if not failed:
-        return []
-    return ["COULD NOT CHECK", *(f"    {line}" for line in failed)]
-
-
-def _failed(evidence: Iterable[Evidence]) -> list[str]:
-    """One line per distinct reason: which evidence, and why."""
-    reasons: dict[str, list[str]] = {}
-    for item in evidence:
-        if item.status is not EvidenceStatus.COLLECTED and item.reason:
-            reasons.setdefault(item.reason, []).append(item.name)
-    return [f"{', '.join(names)}: {safe(reason, 300)}" for reason, names in reasons.items()]
+    """The questions without an answer, by reason: whose they are, why, and what would help."""
+    gaps = telling.gaps(diagnosis)
+    lines = [
+        f"    {listed([safe(name) for name in names], 5)}: {safe(gap.reason, 300)}"
+        f"{f'. Fix: {safe(gap.fix, 200)}' if gap.fix else ''}"
+        for group in (gaps.causes, gaps.evidence)
+        for gap, names in group.items()
+    ]
+    return [f"COULD NOT CHECK  {gaps.count}:", *lines] if lines else []
 
 
 def _last(diagnosis: Diagnosis) -> str:
     asked = telling.answered(diagnosis) or "nothing was asked"
     at = ", at the deadline" if diagnosis.at_deadline else ""
     took = duration(diagnosis.took_seconds)
-    return f"{asked}, {took}{at}     all of it: --format json"
+    return f"{asked}, {took}{at}     questions, steps: --format md"
 
 
 def markdown(incident: Incident, now: datetime) -> str:
@@ -202,8 +232,22 @@ def markdown(incident: Incident, now: datetime) -> str:
         if cause.checks:
             parts.append("| claim | says | seen | condition |\n| --- | --- | --- | --- |")
             parts[-1] += "".join(map(_row, cause.checks))
+        if cause.mitigations:
+            parts.append("### What can be done\n\n" + "\n".join(map(_offered, cause.mitigations)))
     parts.append("## Questions\n\n" + _questions(diagnosis))
     return "\n\n".join(parts) + "\n"
+
+
+def _offered(offer: Offer) -> str:
+    """A mitigation with its trade-offs and steps; why it is not offered where it is not."""
+    price = {"risk": offer.risk, "cost": offer.cost, "complexity": offer.complexity}
+    told = [f"{name}: {value}" for name, value in price.items() if value]
+    told += [f"helps: {offer.helps}"] if offer.helps else []
+    told += [f"first token: {offer.ttft}"] if offer.ttft else []
+    told += [f"when {offer.when}"] if offer.when else []
+    told += [f"not offered: {offer.why_not}"] if offer.why_not else []
+    lines = [f"- **{_md(offer.title)}** ({offer.mode}); {_md('; '.join(told))}"]
+    return "\n".join([*lines, *(f"    1. {_md(step)}" for step in offer.steps)])
 
 
 def _row(check: Check) -> str:
@@ -212,7 +256,7 @@ def _row(check: Check) -> str:
 
 
 def _lines(diagnosis: Diagnosis) -> list[str]:
-    told = (_symptom, _stages, _changed, _chain)
+    told = (_less_sure, _symptom, _stages, _changed, _chain, _could_not_check)
     return [*(line for tell in told for line in tell(diagnosis)), _last(diagnosis)]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailhound.diagnosis.resolve import Resolved
+from tailhound.diagnosis.resolved import blamed
 from tailhound.flow import Collector
 from tailhound.model import Evidence, EvidenceStatus, FactValue
 from tailhound.rules.expression import Condition
@@ -166,7 +167,8 @@ def _filled(
         if not value and optional:
             continue
         if value in ("", ()):
-            why = f": {resolved.notes[0]}" if resolved.notes else ""
-            return None, f"nobody could tell the {name} of this incident{why}"
+            why = blamed(resolved.notes)
+            told = f"nobody could tell the {name} of this incident"
+            return None, f"{told}: {why}" if why else told
         values[name] = value
     return collector.params(**values), ""

@@ -15,7 +15,14 @@ from tailhound.diagnosis.resolve_metrics import (
     pod_queries,
     with_named_nodes,
 )
-from tailhound.diagnosis.resolved import PODS_AT_MOST, SYSTEM, Resolved, noted, ordered
+from tailhound.diagnosis.resolved import (
+    PODS_AT_MOST,
+    SYSTEM,
+    Resolved,
+    noted,
+    ordered,
+    unfound,
+)
 from tailhound.errors import Refused
 from tailhound.flow import Read, Reading, read, together
 from tailhound.model import Missing, Reason, Subject, SubjectKind
@@ -39,6 +46,20 @@ _OWNERS = {
 
 def resolve(subject: Subject, labels: Mapping[str, str], start: Resolved) -> Reading[Resolved]:
     """Find the subject's pods, workload, nodes and container. `start` carries the settings.
+
+    Where no pods are found although somebody answered, the last of the notes says what the labels
+    lack.
+    """
+    found = yield from _resolved(subject, labels, start)
+    unasked = [note for note in found.notes if "is not configured" in note]
+    silent = len(unasked) > 1 or len(unasked) < len(found.notes)
+    if found.pods or silent or subject.kind is SubjectKind.NODE:
+        return found
+    return replace(found, notes=(*found.notes, unfound(subject, found)))
+
+
+def _resolved(subject: Subject, labels: Mapping[str, str], start: Resolved) -> Reading[Resolved]:
+    """By the API and by metrics.
 
     The first question to the API and those to Prometheus go out together: when one of the two does
     not answer, the other has, and half of the time is left for its next questions.

@@ -1,9 +1,9 @@
 """What an incident turned out to be about: what the collectors' parameters are filled from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tailhound.model import Missing
+from tailhound.model import Missing, Subject
 
 USUAL = (3600.0, 86400.0, 604800.0)
 """Seconds before now at which the same query tells what is usual: an hour, a day, a week."""
@@ -45,6 +45,35 @@ class Resolved:
     found_by: str = ""
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+
+
+_NOTHING = "no pods are known: "
+
+
+def unfound(subject: Subject, found: Resolved) -> str:
+    """Why nobody could tell the pods although everybody who was asked may have answered."""
+    where = f" in {found.namespace}" if found.namespace else ""
+    if subject.pod:
+        return f"{_NOTHING}there is no pod {subject.pod}{where}; check the labels of the alert"
+    if subject.workload:
+        what = f"{subject.workload_label or 'workload'} {subject.workload}{where}"
+        return f"{_NOTHING}nothing knows pods of {what}; check the labels of the alert"
+    return (
+        f"{_NOTHING}no label of the alert names a workload, a pod or a node; "
+        "if one of its labels does, add it to incidents.workload_labels"
+    )
+
+
+def blamed(notes: Sequence[str]) -> str:
+    """Of the notes those that explain best why something is not known; "" without any.
+
+    First whoever gave no answer, then what the labels lack; a backend that nobody configured only
+    where that is all.
+    """
+    failed = [one for one in notes if not one.startswith(_NOTHING) and "not configured" not in one]
+    lacking = [one for one in notes if one.startswith(_NOTHING)]
+    told = failed[:2] or lacking[:1] or notes[:2]
+    return "; ".join(one.removeprefix("not asked: ") for one in told)
 
 
 def noted(found: Resolved, missing: Missing) -> Resolved:

@@ -13,6 +13,10 @@ from tailhound.model import Evidence, EvidenceStatus, Incident, State
 from tailhound.store.codec import evidence_from_plain
 
 
+MARGIN = 0.5
+"""Seconds before the deadline from which on a verdict is "at the deadline"."""
+
+
 def _nobody(_request: Request[Any], _reply: Any, _seconds: float) -> None:
     """Answers are not kept."""
 
@@ -51,7 +55,7 @@ async def investigate(investigator: Investigating, incident: Incident, terms: Te
         resolved,
         evidence,
         decided_at=terms.as_of + timedelta(seconds=took),
-        at_deadline=_late(evidence),
+        at_deadline=_late(evidence) and loop.time() >= turn.deadline - MARGIN,
         took_seconds=took,
     )
     return replace(incident, state=State.DIAGNOSED, diagnosis=diagnosis)

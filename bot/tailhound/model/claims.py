@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tailhound.model.names import listed
-from tailhound.model.verdict import Bound, Cause, Check, Part, Seen
+from tailhound.model.verdict import Bound, Cause, Check, Part, Seen, Verdict
 from tailhound.model.wording import NOT_MEASURED, cut, fact, number, with_usual
 from tailhound.truth import Truth
 
@@ -57,7 +57,7 @@ def values(check: Check, most: int = 3) -> tuple[Value, ...]:
         bound.add(seen.name)
     if not known:
         return (Value(text=NOT_MEASURED, needs=needs(check)),)
-    if check.missing:
+    if check.missing or check.truth is Truth.UNKNOWN:
         told.append(Value(text=f"the rest {NOT_MEASURED}"))
     return tuple(told)
 
@@ -133,6 +133,8 @@ def _one(bound: Bound, part: Part) -> str:
     if bound.comparison in (">", ">="):
         return f"from {text}" if part is Part.REFUTE else text
     words = {"<": f"under {text}", "<=": f"{text} or less", "!=": f"other than {text}"}
+    if part is Part.REFUTE:
+        words |= {"<=": f"at {text} or less", "!=": f"at other than {text}", "==": f"at {text}"}
     return words.get(bound.comparison, text)
 
 
@@ -178,10 +180,17 @@ def against(checks: Iterable[Check]) -> Against:
 
 
 def deciding(cause: Cause) -> Check | None:
-    """The check that ruled a cause out: a refuting claim that holds, else a claim that does not."""
-    refuted = [c for c in cause.checks if c.part is Part.REFUTE and c.truth is Truth.TRUE]
-    failed = [c for c in cause.checks if c.part is Part.CONFIRM and c.truth is Truth.FALSE]
-    return next(iter(refuted + failed), None)
+    """The check that decided against a cause: what must apply and does not, else a refuting claim
+    that holds, else a claim that does not.
+    """
+
+    def of(part: Part, truth: Truth) -> list[Check]:
+        return [check for check in cause.checks if check.part is part and check.truth is truth]
+
+    found = [*of(Part.REFUTE, Truth.TRUE), *of(Part.CONFIRM, Truth.FALSE)]
+    if cause.verdict is Verdict.NOT_APPLICABLE:
+        found = [*of(Part.APPLIES, Truth.FALSE), *found]
+    return next(iter(found), None)
 
 
 def holding(cause: Cause) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tailhound.model.claims import holding, unanswered
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
+from tailhound.model.lacking import evidence_name
 from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Verdict
@@ -102,6 +103,18 @@ def less_sure_because(cause: Cause) -> str:
     if cause.confidence is Confidence.HIGH:
         return ""
     return small(cause.confidence_because.rstrip("."))
+
+
+def blind(diagnosis: Diagnosis) -> str:
+    """`Prometheus does not answer`: who gives no answer, and how, for the outlook BLIND."""
+    kind = diagnosis.blind.lower()
+    asked = [one for item in diagnosis.evidence for one in item.asked if one.backend == kind]
+    ends = {one.status for one in asked}
+    name = backend_name(kind)
+    if ends == {EvidenceStatus.SKIPPED}:
+        unset = any("is not configured" in one.detail for one in asked)
+        return f"{name} is not configured" if unset else f"{name} was not asked"
+    return f"{name} refuses" if ends == {EvidenceStatus.FORBIDDEN} else f"{name} does not answer"
 
 
 def shape(diagnosis: Diagnosis) -> str:
@@ -215,6 +228,11 @@ class Gaps:
     causes: dict[Gap, tuple[str, ...]]
     evidence: dict[Gap, tuple[str, ...]]
 
+    @property
+    def count(self) -> int:
+        """How many causes and further evidence have a question without an answer."""
+        return sum(len(names) for group in (self.causes, self.evidence) for names in group.values())
+
 
 def gaps(diagnosis: Diagnosis) -> Gaps:
     """What could not be decided, and what was not answered, by reason. Nothing is passed over."""
@@ -222,7 +240,7 @@ def gaps(diagnosis: Diagnosis) -> Gaps:
     missing = [cause for cause in unknown if _misses_something(cause)]
     asked_for = {key for cause in missing for key in cause.evidence}
     others = [
-        (_gap(failed), item.name)
+        (_gap(failed), evidence_name(item, diagnosis.causes))
         for item in diagnosis.evidence
         if (failed := failure(item)) is not None
         and item.name not in asked_for

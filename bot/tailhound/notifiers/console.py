@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from tailhound.model import Incident, Outlook, State, telling
-from tailhound.model.names import backend_name
 from tailhound.model.redaction import redacted
-from tailhound.model.wording import clock, duration, number
+from tailhound.model.wording import clock, duration, with_usual
 from tailhound.notifiers import Delivery, Posted
 
 _LIMIT = 200
@@ -80,7 +79,7 @@ def _headline(incident: Incident) -> str:
     if diagnosis is None:
         return incident.name
     if diagnosis.outlook is Outlook.BLIND:
-        return f"{backend_name(diagnosis.blind) or 'a backend'} does not answer"
+        return telling.blind(diagnosis)
     causes = telling.headline_causes(diagnosis)
     if not causes:
         return f"{incident.name}, {telling.counts(diagnosis)}"
@@ -92,6 +91,5 @@ def _symptom(incident: Incident) -> list[str]:
     symptom = incident.diagnosis.symptom if incident.diagnosis else None
     if symptom is None:
         return []
-    value = number(symptom.value, symptom.unit, at_least=symptom.at_least)
-    usual = f", usually {number(symptom.usual, symptom.unit)}" if symptom.usual is not None else ""
-    return [f"{symptom.name} {value}{usual}"]
+    value = with_usual(symptom.value, symptom.usual, symptom.unit, at_least=symptom.at_least)
+    return [f"{symptom.name} {value}"]

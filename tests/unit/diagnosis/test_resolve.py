@@ -5,6 +5,7 @@ from typing import Any
 import promql_parser
 
 from tailhound.diagnosis.resolve import PODS_AT_MOST, Resolved, resolve
+from tailhound.diagnosis.resolved import blamed
 from tailhound.flow import Read
 from tailhound.model import Missing, Reason, Subject, SubjectKind
 from tailhound.requests import GetObject, ListObjects
@@ -253,3 +254,45 @@ def test_without_an_answer_the_reason_is_noted() -> None:
     subject = Subject(kind=SubjectKind.GROUP)
     found = drive(resolve(subject, {"pair": "a-b"}, Resolved()), lambda _: TIMEOUT)
     assert found.notes == (TIMEOUT.detail,)
+
+
+NOT_CONFIGURED = Missing(Reason.SKIPPED, "not asked: Kubernetes is not configured: set x")
+
+
+def noted_reason(subject: Subject, kubernetes: Any, prometheus: Any) -> str:
+    """What stands for "nobody could tell the pods"."""
+
+    def answer(request: Read[Any]) -> Any:
+        return kubernetes if request.backend == "kubernetes" else prometheus
+
+    found = drive(resolve(subject, {"app": "web"}, Resolved()), answer)
+    assert not found.pods
+    return blamed(found.notes)
+
+
+WBE = Subject(
+    kind=SubjectKind.WORKLOAD, namespace="shop", workload="wbe", workload_label="deployment"
+)
+
+
+def test_a_workload_that_nobody_knows_is_told_and_no_backend_is_blamed() -> None:
+    told = "no pods are known: nothing knows pods of deployment wbe in shop; check the labels"
+    assert noted_reason(WBE, NOT_CONFIGURED, EMPTY).startswith(told)
+    assert noted_reason(WBE, EMPTY, EMPTY).startswith(told)
+
+
+def test_labels_that_name_no_workload_are_told_with_the_setting() -> None:
+    told = noted_reason(Subject(kind=SubjectKind.GROUP, namespace="shop"), EMPTY, EMPTY)
+    assert told.startswith("no pods are known: no label of the alert names a workload")
+    assert "incidents.workload_labels" in told
+
+
+def test_who_gave_no_answer_is_blamed_before_who_was_not_configured() -> None:
+    assert noted_reason(WBE, NOT_CONFIGURED, TIMEOUT) == TIMEOUT.detail
+    forbidden = Missing(Reason.FORBIDDEN, "may not get deployments in shop")
+    assert noted_reason(WBE, forbidden, EMPTY) == forbidden.detail
+    assert noted_reason(WBE, forbidden, TIMEOUT) == f"{forbidden.detail}; {TIMEOUT.detail}"
+    nothing = Missing(Reason.SKIPPED, "not asked: Prometheus is not configured: set y")
+    assert noted_reason(WBE, NOT_CONFIGURED, nothing) == (
+        "Kubernetes is not configured: set x; Prometheus is not configured: set y"
+    )
