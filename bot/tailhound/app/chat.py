@@ -1,31 +1,38 @@
 """Slack, put together: where incidents go, who posts them, who hears the clicks."""
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
+from tailhound.app.evidence_file import EvidenceFile
 from tailhound.diagnosis.routing import channels, routed
 from tailhound.durable import storm
 from tailhound.durable.asking import Destination, Place
 from tailhound.durable.outbox import Manners
-from tailhound.durable.service import Durable
-from tailhound.model import Incident, State
+from tailhound.model import Incident
+from tailhound.notifiers import PARTS
 from tailhound.settings import Settings
+from tailhound.slack.buttons import Offers
 from tailhound.slack.calls import client
+from tailhound.slack.deeds import Deeds
 from tailhound.slack.listeners import SlackListeners
 from tailhound.slack.notifier import SlackNotifier
 from tailhound.slack.socket import SlackSocket
 from tailhound.store.incidents import IncidentReader
 
 SLACK_SECONDS = 10.0
-OPEN = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
 
 
 class Chat:
-    """Slack as the settings want it; without a token there is none, and nothing goes there."""
+    """Slack as the settings want it; without a token there is none, and nothing goes there.
 
-    def __init__(self, settings: Settings) -> None:
+    `clicks`: people's clicks come from elsewhere than Slack's socket, so buttons work without one.
+    """
+
+    def __init__(self, settings: Settings, *, clicks: bool = False) -> None:
+        self._settings = settings
         self._slack = settings.slack
-        self._public_url = settings.listen.public_url
+        self._clicks = clicks
+        self._notifier: SlackNotifier | None = None
         self._listeners: SlackListeners | None = None
         self._socket: SlackSocket | None = None
 
@@ -61,36 +68,43 @@ class Chat:
             fallbacks=dict.fromkeys(others, instead) if instead.place else {},
         )
 
-    def notifier(self) -> SlackNotifier | None:
-        """Who posts and edits; None without a token."""
+    def parts(self) -> Mapping[str, Sequence[str]]:
+        """The posts in the thread of an incident."""
+        return {SlackNotifier.name: PARTS} if self._slack.threads else {}
+
+    def notifier(self, reader: IncidentReader, now: Callable[[], datetime]) -> SlackNotifier | None:
+        """Who posts and edits until `close`; None without a token."""
         token = self._slack.bot_token
         if token is None:
             return None
-        web = client(token.read(), self._slack.api_url, SLACK_SECONDS)
-        return SlackNotifier(
-            web,
-            public_url=self._public_url,
+        self._notifier = SlackNotifier(
+            client(token.read(), self._slack.api_url, SLACK_SECONDS),
+            public_url=self._settings.listen.public_url,
             channel_limit=self._channel_limit,
+            offers=Offers(
+                interactive=self._clicks or self._slack.app_token is not None,
+                can_silence=bool(self._settings.alertmanager.url),
+            ),
+            written=EvidenceFile(self._settings, reader.raw, now),
             token=token.read,
         )
+        return self._notifier
+
+    def close(self) -> None:
+        """End what the notifier is still making; called on the event loop."""
+        if self._notifier is not None:
+            self._notifier.close()
 
     @property
     def _channel_limit(self) -> tuple[int, float]:
         return self._slack.messages_at_most, self._slack.storm_minutes * 60
 
-    def listen(self, durable: Durable, reader: IncidentReader) -> None:
-        """Hear clicks from now on, through Slack's socket where there is a token for it.
-
-        Called on the event loop that the durable part runs on.
-        """
+    def listen(self, deeds: Deeds) -> None:
+        """Hear clicks from now on, through Slack's socket where there is a token for it."""
         if self._slack.bot_token is None:
             return
         web = client(self._slack.bot_token.read(), self._slack.api_url, SLACK_SECONDS)
-        self._listeners = SlackListeners(
-            web,
-            recheck=_recheck(durable, asyncio.get_running_loop()),
-            status=lambda: reader.list(states=OPEN, limit=20),
-        )
+        self._listeners = SlackListeners(web, deeds)
         if self._slack.app_token is not None:
             self._socket = SlackSocket(web, self._slack.app_token.read(), self._listeners)
             self._socket.start()
@@ -101,13 +115,3 @@ class Chat:
             self._socket.stop()
         elif self._listeners is not None:
             self._listeners.close()
-
-
-def _recheck(durable: Durable, loop: asyncio.AbstractEventLoop) -> Callable[[str, str, str], bool]:
-    def recheck(incident: str, user: str, envelope: str) -> bool:
-        """Stored when this returns; a click that was known already counts as stored."""
-        asking = durable.recheck(incident, user, envelope)
-        asyncio.run_coroutine_threadsafe(asking, loop).result()
-        return True
-
-    return recheck

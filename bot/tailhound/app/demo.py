@@ -70,6 +70,7 @@ class _Demo:
             transports=(),
             investigator=staged(self._cases, settings),
             routes=(Mount("/slack", app=self._channel.asgi),),
+            clicks=True,
             started=lambda _address: self._started.set(),
             say=self._wishes.say,
         )

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 from tailhound.app.chat import Chat
 from tailhound.app.composition import compiled, transports
 from tailhound.app.counting import Counting, counting
+from tailhound.app.deeds import Given, ServerDeeds
 from tailhound.app.investigators import Investigators, Make
 from tailhound.app.plugins import collectors
 from tailhound.app.site import Site
@@ -56,13 +57,14 @@ def _say(text: str) -> None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
     """What the demo adds to a server: its socket, recorded transports, its own routes, a word when
-    it is up.
+    it is up. `clicks`: it hands clicks on by itself (`Server.click`).
     """
 
     listening: socket.socket | None = None
     transports: Sequence[Transport] | None = None
     investigator: Make | None = None
     routes: Sequence[BaseRoute] = ()
+    clicks: bool = False
     started: Callable[[str], None] = lambda _address: None
     say: Callable[[str], None] = _say
 
@@ -78,7 +80,7 @@ class Server:
         self._stop = asyncio.Event()
         self._metrics = Metrics()
         self._site = Site(settings, self._compiled, self._metrics, _now)
-        self._chat = Chat(settings)
+        self._chat = Chat(settings, clicks=self._extras.clicks)
 
     def stop(self) -> None:
         """End `run`; it then takes at most 5 s."""
@@ -115,6 +117,7 @@ class Server:
     ) -> None:
         self._keep_compiled(database)
         silencer = self._silencer()
+        reader = IncidentReader.of(database)
         durable = Durable(
             Surroundings(
                 database=database,
@@ -123,15 +126,14 @@ class Server:
                     self._compiled, database, self._settings, self._maker(backends)
                 ),
                 read_group=self._site.arrivals.noting(counting(read_group, self._metrics)),
-                notifiers={notifier.name: notifier for notifier in self._notifiers()},
+                notifiers={notifier.name: notifier for notifier in self._notifiers(reader)},
                 manners=self._chat.manners(),
                 silencer=silencer,
             )
         )
         await durable.start()
         schedule = self._schedule(durable)
-        reader = IncidentReader.of(database)
-        self._chat.listen(durable, reader)
+        self._chat.listen(self._deeds(durable, database, backends, silencer))
         ending = asyncio.create_task(self._end(durable), name="end")
         try:
             await serve(
@@ -146,6 +148,29 @@ class Server:
             await ending
             if silencer is not None:
                 silencer.close()
+
+    def _deeds(
+        self,
+        durable: Durable,
+        database: Database,
+        backends: Sequence[Transport],
+        silencer: AlertmanagerClient | None,
+    ) -> ServerDeeds:
+        return ServerDeeds(
+            Given(
+                settings=self._settings,
+                compiled=self._compiled,
+                durable=durable,
+                database=database,
+                make=self._maker(backends),
+                silencer=silencer,
+                channels=lambda incident: [
+                    to.place.place for to in self._chat.destinations(incident)
+                ],
+                parts=self._site.parts_of_health,
+                clock=_now,
+            )
+        )
 
     def _maker(self, backends: Sequence[Transport]) -> Make:
         def make(kept: Compiled) -> Investigating:
@@ -163,6 +188,7 @@ class Server:
         leaving = Blocking("slack", 1)  # the engine takes the loop's own threads down with it
         await asyncio.gather(durable.stop(), leaving.run(self._chat.leave))
         leaving.close()
+        self._chat.close()
 
     def _schedule(self, durable: Durable) -> Schedule:
         """Hands due jobs to the engine; one that can't be stored now is done a day later."""
@@ -204,15 +230,16 @@ class Server:
             mode=self._settings.mode,
             places=(CONSOLE, *self._chat.places()),
             destinations=self._destinations,
+            parts=self._chat.parts(),
         )
 
     def _destinations(self, incident: Incident) -> Sequence[Destination]:
         return [Destination(place=CONSOLE), *self._chat.destinations(incident)]
 
-    def _notifiers(self) -> tuple[Notifier, ...]:
+    def _notifiers(self, reader: IncidentReader) -> tuple[Notifier, ...]:
         console = ConsoleNotifier(self._extras.say)
         made: list[Notifier] = [Counting(console, self._metrics, _now, verdicts=True)]
-        slack = self._chat.notifier()
+        slack = self._chat.notifier(reader, _now)
         if slack is not None:
             made.append(Counting(slack, self._metrics, _now, verdicts=False))
         return tuple(made)

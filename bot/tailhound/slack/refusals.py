@@ -39,6 +39,7 @@ _TODO: Final = {
     "not_in_channel": "invite the app to the channel: /invite @tailhound",
     "channel_not_found": "put the id of a channel that the app is in under slack.channel "
     "(private channels need an invitation first: /invite @tailhound)",
+    "is_inactive": "the channel is archived: unarchive it, or put another one under slack.channel",
     "is_archived": "the channel is archived: unarchive it, or put another one under slack.channel",
     "restricted_action": "the workspace does not let the app post there: ask its administrators",
     "token_revoked": "the app was removed or its token revoked: install it again and put the new "
@@ -49,6 +50,9 @@ _TODO: Final = {
     "not_authed": "there is no token: put one where slack.bot_token points",
     "not_allowed_token_type": "this is another kind of token: slack.bot_token takes xoxb-...",
 }
+_OF_THE_CHANNEL: Final = frozenset(
+    {"not_in_channel", "channel_not_found", "is_archived", "is_inactive"}
+)
 _DEAD: Final = frozenset(
     {"token_revoked", "token_expired", "account_inactive", "invalid_auth", "not_authed"}
 )
@@ -64,6 +68,11 @@ def meaning_of(error: str) -> Meaning:
 def is_dead(error: str) -> bool:
     """Whether no call at all can succeed until a person has done something."""
     return error in _DEAD
+
+
+def is_everywhere(error: str) -> bool:
+    """Whether it is true of every message to that channel, not just of this one."""
+    return error in _OF_THE_CHANNEL or is_dead(error)
 
 
 def todo(no: No, channel: str) -> str:

@@ -30,8 +30,16 @@ SLOTS = {
     "F": "footer",
     "R": "storm_row",
     "RT": "storm_text",
+    "timeline": "thread_timeline",
+    "timeline text": "thread_timeline_text",
+    "evidence": "thread_evidence",
+    "evidence text": "thread_evidence_text",
+    "charts": "thread_charts",
+    "charts text": "thread_charts_text",
+    "event": "thread_event",
 }
-"""The template of each slot; of a storm's message, a row and the worst in words."""
+"""The template of each slot; of a storm's message, a row and the worst in words; of the posts in a
+thread, what is shown and what is read out."""
 
 
 def fitted(
@@ -57,6 +65,15 @@ def fitted(
 def render(slot: str, view: View) -> str:
     """One slot's text, without empty lines."""
     text = _template(SLOTS[slot]).render(v=view)
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+def written(name: str, **values: Any) -> str:
+    """A text that is not about one incident alone (forms, home tab, commands), without empty lines.
+
+    `values` are escaped unless they are escaped already.
+    """
+    text = _template(name).render(values)
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 

@@ -1,0 +1,291 @@
+"""One message to Slack: posted once, edited from then on, looked up where an answer was lost."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
+
+from tailhound.errors import SettingsError
+from tailhound.notifiers import Delivery, Later, Posted, Refusal
+from tailhound.slack.blocks import SlackMessage
+from tailhound.slack.calls import Calls, Lost, No, Outcome, Said
+from tailhound.slack.draft import EVENT_TYPE, Draft, Key, is_reply, key_of
+from tailhound.slack.pace import AUTH, HISTORY, POST, UPDATE, Pace, Rank
+from tailhound.slack.refusals import Meaning, is_dead, is_everywhere, meaning_of, todo
+
+_LOG = logging.getLogger(__name__)
+
+_PAGES_OF_HISTORY: Final = 5
+_QUIET_SECONDS: Final = 60.0
+_ATTEMPTS_AT_UNKNOWN_ERRORS: Final = 5
+Result = Posted | Later | Refusal
+Call = Callable[[SlackMessage, WebClient], SlackResponse]
+Matches = Callable[[Mapping[str, Any]], bool]
+
+
+class Sender:
+    """Posts and edits through slack_sdk. It never raises for trouble of Slack.
+
+    `token` reads the token once more: when Slack has refused the one in use, a new one works
+    without a restart. `clock` is monotonic.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        pace: Pace,
+        *,
+        token: Callable[[], str] | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self._calls, self._pace = calls, pace
+        self._token, self._clock = token, clock
+        self._no_history = False
+        self._dead: tuple[float, str] = (0.0, "")
+        self._lost: dict[Key, int] = {}
+        self._wording: dict[Key, int] = {}
+
+    def dead(self) -> Refusal | None:
+        """Why no call can succeed now; None when it is worth a try."""
+        until, why = self._dead
+        if why and self._clock() < until:
+            return Refusal(why)
+        if why:
+            self._revive()
+        return None
+
+    def _revive(self) -> None:
+        """Try again after a dead token, with the one that lies where it is configured by now."""
+        self._dead = (0.0, "")
+        try:
+            if self._token is not None:
+                self._calls.web.token = self._token()
+        except SettingsError as error:
+            _LOG.error("the token of Slack stays as it was: %s", error)
+
+    async def send(self, draft: Draft) -> Result:
+        """Post the message, or edit the one that stands where people would see a difference."""
+        delivery = draft.delivery
+        if delivery.message:
+            if delivery.seen == draft.seen and not delivery.unsure:
+                return Posted(delivery.place, delivery.message, delivery.seen)
+            return await self._edit(draft, delivery.message)
+        if self.posts_lost(delivery):
+            return await self._look_then_post(draft)
+        return await self._post(draft)
+
+    def posts_lost(self, delivery: Delivery) -> int:
+        """How many posts of this message nobody answered."""
+        known = max(delivery.lost_posts, int(delivery.unsure))
+        return max(known, self._lost.get(key_of(delivery), 0))
+
+    def was_lost(self, delivery: Delivery) -> None:
+        """A post of this message was sent, and nobody answered."""
+        self._lost[key_of(delivery)] = self.posts_lost(delivery) + 1
+
+    def stands(self, delivery: Delivery) -> None:
+        """The message is there: what was lost before does not matter any more."""
+        self._lost.pop(key_of(delivery), None)
+
+    def no_third(self, delivery: Delivery) -> Refusal | None:
+        """Why nothing is posted any more where two posts were lost and nobody can look."""
+        if self.posts_lost(delivery) <= 1:
+            return None
+        return Refusal(
+            f"two posts about incident {delivery.incident.id} to {delivery.place} were sent "
+            "and never answered: look whether one stands there; with the scope "
+            "channels:history tailhound looks by itself",
+            only_this=True,
+        )
+
+    async def answers(self, delivery: Delivery) -> Later | None:
+        """None once Slack answers again; a post that may be the last is kept until then."""
+        alive = await self._calls.ask(lambda web: web.auth_test())
+        return self.later(alive, AUTH, delivery) if isinstance(alive, Lost) else None
+
+    async def _look_then_post(self, draft: Draft) -> Result:
+        """An earlier post may stand: edit it if it is found, else post once more, never a third."""
+        delivery = draft.delivery
+        found = await self.find(delivery, lambda message: _is_of(message, delivery))
+        if isinstance(found, Later):
+            return found
+        if found:
+            return await self._edit(draft, found, anew=False)
+        refusal = self.no_third(delivery) if found is None else None
+        later = None if refusal else await self.answers(delivery)
+        return refusal or later or await self._post(draft)
+
+    async def find(self, delivery: Delivery, matches: Matches) -> str | Later | None:
+        """The ts of a message that matches; "" when there is none, None when nobody can tell."""
+        if self._no_history:
+            return None
+        cursor = ""
+        for _ in range(_PAGES_OF_HISTORY):
+            outcome = await self._calls.ask(_reading(delivery, cursor))
+            if isinstance(outcome, No) and outcome.error == "thread_not_found":
+                return ""
+            if isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.REFUSED:
+                self._no_history = True
+                return None
+            if not isinstance(outcome, Said):
+                return self.later(outcome, HISTORY, delivery)
+            found = _ts_of(outcome, delivery, matches)
+            cursor = str((outcome.data.get("response_metadata") or {}).get("next_cursor") or "")
+            if found or not cursor:
+                return found
+        return None
+
+    def before_post(self, delivery: Delivery, rank: Rank) -> Later | None:
+        """None when a new message may go out now; else how long it has to wait."""
+        lost, unsure = self.posts_lost(delivery), self._unsure(delivery)
+        if not delivery.holds():
+            why = "another replica has taken the message over"
+            return Later(_pause(delivery), why, unsure, lost_posts=lost)
+        wait = self._pace.before_post(delivery.place, rank)
+        return Later(wait, "", unsure, lost_posts=lost) if wait > 0 else None
+
+    async def _post(self, draft: Draft) -> Result:
+        delivery = draft.delivery
+        wait = self.before_post(delivery, draft.rank)
+        if wait is not None:
+            return wait
+        outcome = await self._call(
+            draft, lambda wording, web: web.chat_postMessage(**draft.posting(wording))
+        )
+        if isinstance(outcome, Said):
+            self.stands(delivery)
+            return await self._posted(draft, outcome)
+        if isinstance(outcome, Lost) and outcome.sent:
+            self.was_lost(delivery)
+        return self.settled(outcome, POST, delivery)
+
+    async def _posted(self, draft: Draft, outcome: Said) -> Posted:
+        delivery, ts = draft.delivery, str(outcome.data.get("ts", ""))
+        place = str(outcome.data.get("channel") or delivery.place)
+        message = outcome.data.get("message") or {}
+        if not is_reply(delivery) or message.get("thread_ts"):
+            return Posted(place, ts, draft.seen)
+        _LOG.warning("the message of %s in %s is gone: a reply waits for a new one",
+                     delivery.incident.id, place)  # fmt: skip
+        await self._calls.ask(lambda web: web.chat_delete(channel=place, ts=ts))
+        return Posted(delivery.place, "")
+
+    async def _edit(self, draft: Draft, ts: str, *, anew: bool = True) -> Result:
+        """Edit the message; where it can't be edited, and `anew` allows it, post a new one."""
+        delivery = draft.delivery
+        wait = self._pace.before_update(ts, draft.rank)
+        if wait > 0:
+            return Later(wait, "", delivery.unsure, only_this=True)
+        outcome = await self._call(
+            draft, lambda wording, web: web.chat_update(ts=ts, **draft.arguments(wording))
+        )
+        if isinstance(outcome, Said):
+            self.stands(delivery)
+            return Posted(place=delivery.place, message=ts, seen=draft.seen)
+        gone = isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.POST_ANEW
+        if gone and anew:
+            _LOG.warning("the message %s in %s can't be edited: a new one", ts, delivery.place)
+            fresh = replace(draft, wordings=draft.anew or draft.wordings)
+            lost = self.posts_lost(delivery) > 0
+            return await (self._look_then_post(fresh) if lost else self._post(fresh))
+        return self.settled(outcome, UPDATE, delivery)
+
+    async def _call(self, draft: Draft, call: Call) -> Outcome:
+        """The call; where Slack refuses the blocks, at once again with the next wording."""
+        if not draft.delivery.holds():
+            return Lost("another replica has taken the message over", sent=False)
+        key, last = key_of(draft.delivery), len(draft.wordings) - 1
+        first = min(self._wording.get(key, 0), last)
+        for at, wording in enumerate(draft.wordings[first:], first):
+            outcome = await self._calls.ask(partial(call, wording))
+            if at == last or not _is_too_much(outcome):
+                return outcome
+            _LOG.error("Slack refused the blocks of a message, sending it plainer: %s", outcome)
+            self._wording[key] = at + 1
+        raise AssertionError("a draft has at least one wording")
+
+    def settled(self, outcome: Outcome, method: str, delivery: Delivery) -> Later | Refusal:
+        """What a call that did not do it means for the delivery."""
+        if isinstance(outcome, No):
+            meaning = meaning_of(outcome.error)
+            tired = delivery.attempt >= _ATTEMPTS_AT_UNKNOWN_ERRORS
+            strange = meaning in (Meaning.UNKNOWN, Meaning.SHORTEN, Meaning.POST_ANEW)
+            if meaning is Meaning.REFUSED or (strange and tired):
+                return self._refused(outcome, delivery)
+        return self.later(outcome, method, delivery)
+
+    def _refused(self, no: No, delivery: Delivery) -> Refusal:
+        why = todo(no, delivery.place)
+        if is_dead(no.error):
+            self._dead = (self._clock() + _QUIET_SECONDS, why)
+        _LOG.error("%s", why)
+        return Refusal(why, only_this=is_reply(delivery) and not is_everywhere(no.error))
+
+    def later(self, outcome: Outcome, method: str, delivery: Delivery) -> Later:
+        """When to try again, and whether the message may stand already."""
+        lost = 0 if delivery.message else self.posts_lost(delivery)
+        unsure = self._unsure(delivery)
+        if isinstance(outcome, No):
+            if meaning_of(outcome.error) is Meaning.WAIT:
+                seconds = outcome.retry_after or 30.0
+                self._pace.hold(method, seconds)
+                why = f"Slack's rate limit of {method}"
+                return Later(seconds, why, unsure, method != POST, lost)
+            return Later(_pause(delivery), f"Slack answered {outcome.error}", unsure, False, lost)
+        why = outcome.why if isinstance(outcome, Lost) else "no outcome"
+        sent = isinstance(outcome, Lost) and outcome.sent
+        return Later(_pause(delivery), why, unsure or sent, False, lost)
+
+    def _unsure(self, delivery: Delivery) -> bool:
+        """Whether a post may stand that nobody has seen, or an edit that nobody knows of."""
+        return delivery.unsure if delivery.message else self.posts_lost(delivery) > 0
+
+
+def _is_too_much(outcome: Outcome) -> bool:
+    return isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.SHORTEN
+
+
+def _reading(delivery: Delivery, cursor: str) -> Callable[[WebClient], SlackResponse]:
+    """A page of where the message would stand: its thread, or the channel since the incident."""
+    page: dict[str, Any] = {
+        "channel": delivery.place,
+        "cursor": cursor or None,
+        "limit": 200,
+        "include_all_metadata": True,
+    }
+    oldest = f"{delivery.incident.received_at.timestamp() - 60:.6f}"
+
+    def read(web: WebClient) -> SlackResponse:
+        if delivery.thread:
+            return web.conversations_replies(ts=delivery.thread, **page)
+        return web.conversations_history(oldest=oldest, **page)
+
+    return read
+
+
+def _is_of(message: Mapping[str, Any], delivery: Delivery) -> bool:
+    metadata = message.get("metadata") or {}
+    payload = metadata.get("event_payload") or {}
+    return (
+        metadata.get("event_type") == EVENT_TYPE
+        and payload.get("incident") == delivery.incident.id
+        and payload.get("part", "") == delivery.part
+    )
+
+
+def _ts_of(outcome: Said, delivery: Delivery, matches: Matches) -> str:
+    """The first that matches; not the one that is known and can't be edited."""
+    for found in outcome.data.get("messages", ()):
+        ts = str(found.get("ts", ""))
+        if ts and ts != delivery.message and matches(found):
+            return ts
+    return ""
+
+
+def _pause(delivery: Delivery) -> float:
+    """Seconds before the next attempt: 1, 2, 4, ... at most 60."""
+    return float(min(60, 2 ** min(6, max(0, delivery.attempt - 1))))
