@@ -1,4 +1,4 @@
-"""What `diagnose` reads: one alert, or a whole Alertmanager v4 body."""
+"""What `diagnose` reads: one alert, several, or a whole Alertmanager v4 body."""
 
 import json
 import sys
@@ -26,7 +26,9 @@ def read_body(where: str) -> bytes:
 
 
 def group_of(body: bytes, where: str) -> AlertGroup:
-    """The alerts of a body. A single alert (an object with `labels`) counts as a group of one."""
+    """The alerts of a body. An object with `labels` alone counts as a group of one alert, a list of
+    them (`amtool alert query -o json`, `/api/v2/alerts`) as a group.
+    """
     try:
         return read_group(_as_group(body))
     except AlertUnreadable as error:
@@ -85,22 +87,35 @@ def _incident(
 
 
 def _as_group(body: bytes) -> bytes:
-    """A v4 body as it is; a single alert wrapped into one."""
+    """A v4 body as it is; one alert, or a list of them as Alertmanager's API gives it, made one."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):
         return body
-    if not isinstance(value, dict) or "labels" not in value or "alerts" in value:
+    found = value if isinstance(value, list) else [value]
+    if not found or not all(isinstance(one, dict) and "labels" in one for one in found):
         return body
-    alert = {"status": "firing", "annotations": {}, **value}
-    alert.setdefault("startsAt", datetime.now(UTC).isoformat())
-    name = value["labels"].get("alertname", "") if isinstance(value["labels"], dict) else ""
+    if any("alerts" in one for one in found):
+        return body
+    alerts = [_as_sent(one) for one in found]
+    labels = found[0]["labels"]
+    name = labels.get("alertname", "") if isinstance(labels, dict) else ""
     return json.dumps(
         {
             "version": "4",
             "groupKey": f'{{}}:{{alertname="{name}"}}',
             "receiver": "tailhound diagnose",
-            "status": alert["status"],
-            "alerts": [alert],
+            "status": "firing",
+            "alerts": alerts,
         }
     ).encode()
+
+
+def _as_sent(alert: dict[str, Any]) -> dict[str, Any]:
+    """One alert as a webhook sends it. The API's status is an object, and its end a guess."""
+    made = {"status": "firing", "annotations": {}, **alert}
+    if isinstance(made["status"], dict):
+        made["status"] = "firing"
+        made.pop("endsAt", None)
+    made.setdefault("startsAt", datetime.now(UTC).isoformat())
+    return made
