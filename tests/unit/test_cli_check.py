@@ -1,12 +1,16 @@
 """`check --config`: the whole configuration, and its profiles against the runbooks."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from tailhound.rules.schema import json_schema
 from tests.unit.test_cli import RUNBOOK, Terminal, terminal
 
 __all__ = ["terminal"]
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "authors" / "runbook.schema.json"
 
 PROFILES = """\
 prometheus: {url: "http://p:9090"}
@@ -104,3 +108,10 @@ def test_what_the_configuration_names_is_told_with_its_place(
     told = terminal.run("check", "--config", config)
     assert told.code == 2
     assert told.err.startswith(config + says)
+
+
+def test_the_schema_for_editors_is_that_of_this_version(terminal: Terminal) -> None:
+    told = terminal.run("check", "--schema")
+    assert told.code == 0
+    assert json.loads(told.out) == json_schema()
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == json_schema()

@@ -129,6 +129,9 @@ def _add_runbooks(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     for command in (check, test):
         _config(command)
     check.add_argument("--format", choices=("text", "json", "github"), default="text")
+    check.add_argument(
+        "--schema", action="store_true", help="print the JSON schema of runbooks, for editors"
+    )
     check.add_argument("--mutate", action="store_true", help="also: is each threshold tested?")
 
 

@@ -5,6 +5,7 @@ names.
 """
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from tailhound import app
 from tailhound.errors import RunbookErrors, SettingsError
 from tailhound.rules import checking
+from tailhound.rules.schema import json_schema
 from tailhound.settings import load
 
 DONE, FINDINGS = 0, 1
@@ -21,6 +23,9 @@ DONE, FINDINGS = 0, 1
 def run(args: argparse.Namespace) -> int:
     """Check or test the files; exit code 1 when a file should be changed, or a test fails."""
     started = time.perf_counter()
+    if getattr(args, "schema", False):
+        sys.stdout.write(json.dumps(json_schema(), indent=2) + "\n")
+        return DONE
     settings = load(args.config)
     if not args.paths and args.config is None:
         raise SettingsError("check: name a PATH, or --config FILE, or both")

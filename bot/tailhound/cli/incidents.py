@@ -48,8 +48,9 @@ def _list(incidents: tuple[Incident, ...], form: str) -> int:
 def _line(incident: Incident, now: datetime) -> str:
     cause = incident.diagnosis.primary if incident.diagnosis else None
     since = day_clock(incident.since, now)
-    where = safe(incident.subject.where, 40)
-    return f"{incident.id:<6} {incident.state.value:<14} {where:<40} {cause or '-':<24} {since}"
+    state = "unreadable alert" if incident.unreadable else incident.state.value
+    where = safe("-" if incident.unreadable else incident.subject.where, 40)
+    return f"{incident.id:<6} {state:<16} {where:<40} {cause or '-':<24} {since}"
 
 
 def _show(incident: Incident, form: str) -> None:
