@@ -106,7 +106,7 @@ def _fits_a_thumb(shown: SlackMessage) -> None:
     assert height <= limits.PHONE_LINES
 
 
-@QUICK
+@settings(QUICK, max_examples=20)
 @given(incident=incidents)
 def test_whatever_is_left_out_is_counted(incident: Incident) -> None:
     shown = message(incident, page_url=PAGE, now=NOW)
@@ -127,7 +127,7 @@ def test_whatever_is_left_out_is_counted(incident: Incident) -> None:
         assert left == 0 or f"+ {left} more on the page" in words
 
 
-@QUICK
+@settings(QUICK, max_examples=20)
 @given(incident=incidents)
 def test_a_verdict_says_how_sure_it_is(incident: Incident) -> None:
     shown = message(incident, page_url=PAGE, now=NOW)
@@ -147,7 +147,7 @@ STORMS = st.builds(
 )
 
 
-@settings(QUICK, max_examples=20)
+@settings(QUICK, max_examples=8)
 @given(storm=STORMS, page=pages, can=offers, limit=st.tuples(st.integers(1, 1000), st.just(600.0)))
 def test_any_storm_makes_a_message_that_slack_takes(
     storm: Storm, page: str, can: Offers, limit: tuple[int, float]
