@@ -175,8 +175,8 @@ def test_the_verdict_comes_in_while_someone_reads(browser: Browser) -> None:
         opened.go("incidents/8R5W")
         opened.live()
         page = opened.page
-        page.locator("#ingress-path summary").click()
-        page.locator("#dns-resolution summary").focus()
+        page.locator("#ingress-path > summary").click()
+        page.locator("#dns-resolution > summary").focus()
         page.evaluate("window.kept = document.getElementById('word')")
         before = page.evaluate(
             "document.getElementById('dns-resolution').getBoundingClientRect().top"
@@ -255,7 +255,7 @@ def test_all_of_it_works_without_javascript(browser: Browser, server: Running) -
         page.wait_for_url("**/incidents/2H8D")
         claim = page.locator("#rdma-fabric .claim").first
         assert not claim.is_visible()
-        page.locator("#rdma-fabric summary").click()
+        page.locator("#rdma-fabric > summary").click()
         assert claim.is_visible()
         assert page.locator("#live").text_content() == ""
         assert opened.trouble == []
@@ -345,7 +345,8 @@ def test_a_question_can_be_copied_to_be_asked_by_hand(browser: Browser, server: 
         page = opened.page
         page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=home)
         opened.go("incidents/8R5W")
-        page.locator("#cpu-throttling summary").first.click()
+        page.locator("#cpu-throttling > summary").first.click()
+        page.locator("#evidence-cpu summary").click()
         block = page.locator("#evidence-cpu pre").first
         page.locator("#evidence-cpu .copy").first.click()
         expect(page.locator("#evidence-cpu .copy").first).to_have_text("Copied")

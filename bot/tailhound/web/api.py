@@ -82,7 +82,7 @@ class Api:
         try:
             counts = await self._pool.run(ask)
             metrics.queued(
-                counts.incidents,
+                counts.by_state,
                 counts.outbox_waiting,
                 counts.outbox_oldest_seconds,
                 counts.outbox_refused,

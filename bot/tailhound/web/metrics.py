@@ -13,7 +13,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from tailhound.model import Diagnosis, EvidenceStatus, Incident, Outlook, State
+from tailhound.model import Diagnosis, EvidenceStatus, Incident, Outlook
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
@@ -80,7 +80,12 @@ class Metrics:
         self._refused.labels(reason).inc()
 
     def decided(self, incident: Incident) -> None:
-        """An investigation has ended, with a verdict or with a failure."""
+        """An investigation has ended, with a verdict or with a failure.
+
+        Nothing was investigated for a body that can't be read: `unreadable` has counted it.
+        """
+        if incident.unreadable:
+            return
         if incident.diagnosis is None:
             self._decided.labels("failed").inc()
             return
@@ -101,12 +106,12 @@ class Metrics:
         return self._waiting, self._oldest, self._refusals
 
     def queued(
-        self, incidents: Mapping[State, int], waiting: int, oldest_seconds: float, refused: int
+        self, incidents: Mapping[str, int], waiting: int, oldest_seconds: float, refused: int
     ) -> None:
-        """The database answered: this is how much there is."""
+        """The database answered: this is how much there is, of incidents by state."""
         self._store.set(1)
-        for state in State:
-            self._incidents.labels(state.value).set(incidents.get(state, 0))
+        for state, amount in incidents.items():
+            self._incidents.labels(state).set(amount)
         self._waiting.set(waiting)
         self._oldest.set(oldest_seconds)
         self._refusals.set(refused)

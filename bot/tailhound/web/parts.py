@@ -80,12 +80,27 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How much there is of what, for the state line and the gauges."""
+    """How much there is of what, for the state line and the gauges.
+
+    `unreadable` of the failed incidents stand for bodies that could not be read.
+    """
 
     incidents: Mapping[State, int] = field(default_factory=dict)
+    unreadable: int = 0
     outbox_waiting: int = 0
     outbox_refused: int = 0
     outbox_oldest_seconds: float = 0.0
+
+    @property
+    def failed(self) -> int:
+        """The incidents in which tailhound itself has failed."""
+        return self.incidents.get(State.FAILED, 0) - self.unreadable
+
+    @property
+    def by_state(self) -> dict[str, int]:
+        """Every state's word with its number; `failed` and `unreadable` apart."""
+        counted = {state.value: self.incidents.get(state, 0) for state in State}
+        return counted | {State.FAILED.value: self.failed, "unreadable": self.unreadable}
 
 
 class Catalogue(Protocol):
