@@ -1,9 +1,9 @@
 """What changed around a workload: rollouts, scaling, ConfigMaps, nodes; each with its time.
 
 It judges nothing and knows no clock: who reads it takes what lies before the onset. The reads are
-few, and bounded by a namespace or a name: the workload, its ReplicaSets and pods, what the HPA did,
-three ConfigMaps that the pods use, and four nodes. Events live for an hour and are rate-limited,
-so that the objects' own times are asked wherever they tell.
+few, and bounded by a namespace or a name: the workload, its ReplicaSets and pods, what an HPA said
+where one scaled, three ConfigMaps that the pods use, and four nodes. Events live for an hour and
+are rate-limited, so that the objects' own times are asked wherever they tell.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,6 +27,7 @@ from tailhound_collectors.workload_changes import (
     of_hpa,
     of_revisions,
     of_workload,
+    scaled_by_controller,
 )
 from tailhound_collectors.workload_names import WorkloadParams, past_pod_matcher
 
@@ -84,11 +85,14 @@ class RecentChangesCollector:
         then = yield from _then(params, first)
         if not first.heard and not then.heard:
             return RecentChanges()
-        rollouts = of_revisions(_own(first, params))
+        scalers = yield from _scalers(params.namespace, then.rescaled)
+        told = [
+            *of_revisions(_own(first, params)),
+            *of_hpa(then.rescaled, scalers, params.workload),
+        ]
         rows = [
-            *rollouts,
-            *of_workload(_object(first.of("workload")), rollouts),
-            *of_hpa(_objects(first.of("rescaled")), then.hpas, params.workload),
+            *told,
+            *of_workload(_object(first.of("workload")), told),
             *(row for one in then.configmaps for row in of_configmap(one)),
             *(row for one in then.nodes for row in node_changes(one)),
         ]
@@ -118,9 +122,9 @@ class _Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Then:
-    """What the workload names: the objects that were found."""
+    """What the workload names, as far as it was found; `rescaled` are an HPA's events."""
 
-    hpas: tuple[KubeObject, ...]
+    rescaled: tuple[KubeObject, ...]
     configmaps: tuple[KubeObject, ...]
     nodes: tuple[KubeObject, ...]
     heard: bool
@@ -165,7 +169,6 @@ def _questions(params: ChangesParams) -> dict[str, Read[Any] | None]:
         if deployed
         else None,
         "pods": _list("v1", "pods", space, labels=selector) if selector else None,
-        "rescaled": _list("v1", "events", space, fields=RESCALED) if params.workload else None,
         "past_nodes": Query(promql=f"group by (node) ({ran})")
         if params.workload or params.pods
         else None,
@@ -173,15 +176,15 @@ def _questions(params: ChangesParams) -> dict[str, Read[Any] | None]:
 
 
 def _then(params: ChangesParams, first: _Told) -> Reading[_Then]:
-    """The HPAs that acted, the ConfigMaps that the pods use, and the nodes they run or ran on."""
-    space = params.namespace
-    scalers = _names(first.of("rescaled"), HPAS_AT_MOST)
-    maps = configmaps_of(_object(first.of("workload")), _objects(first.of("pods")))
+    """What an HPA said, the ConfigMaps that the pods use, and the nodes they run or ran on."""
+    space, workload = params.namespace, _object(first.of("workload"))
+    maps = configmaps_of(workload, _objects(first.of("pods")))
     past = {node for (node,) in by(first.replies.get("past_nodes") or _UNASKED, "node")} - {""}
     gone = sorted(past - set(params.nodes))
     nodes = [*gone[: NODES_AT_MOST // 2], *params.nodes][:NODES_AT_MOST]
+    # events are not served from a cache: asked for only where a controller did scale
     groups = (
-        [_get("autoscaling/v2", "horizontalpodautoscalers", space, one) for one in scalers],
+        [_list("v1", "events", space, fields=RESCALED)] if scaled_by_controller(workload) else [],
         [_get("v1", "configmaps", space, one) for one in maps[:CONFIGMAPS_AT_MOST]],
         [_get("v1", "nodes", "", one) for one in nodes],
     )
@@ -189,20 +192,31 @@ def _then(params: ChangesParams, first: _Told) -> Reading[_Then]:
     replies = yield from together([one for group in known for one in group])
     told = iter(replies)
     found = [[next(told) for _ in group] for group in known]
-    hpas, configmaps, known_nodes = (
+    events, configmaps, known_nodes = (
         tuple(one for one in group if not isinstance(one, Missing)) for group in found
     )
     heard = any(not isinstance(one, Missing) or one.reason is Reason.EMPTY for one in replies)
-    return _Then(hpas=hpas, configmaps=configmaps, nodes=known_nodes, heard=heard)
+    return _Then(
+        rescaled=tuple(one for reply in events for one in _objects(reply)),
+        configmaps=configmaps,
+        nodes=known_nodes,
+        heard=heard,
+    )
+
+
+def _scalers(space: str, events: Sequence[KubeObject]) -> Reading[tuple[KubeObject, ...]]:
+    """The HPAs that these events are about, to see whose they are."""
+    names = (str(mapping(one.get("involvedObject")).get("name") or "") for one in events)
+    wanted = list(dict.fromkeys(one for one in names if one))[:HPAS_AT_MOST]
+    asked = [_get("autoscaling/v2", "horizontalpodautoscalers", space, one) for one in wanted]
+    known = [one for one in asked if one is not None]
+    if not known:
+        return ()
+    replies = yield from together(known)
+    return tuple(one for one in replies if not isinstance(one, Missing))
 
 
 _UNASKED = Missing(Reason.NOT_APPLICABLE, "nobody knows of any pods")
-
-
-def _names(events: Any, at_most: int) -> list[str]:
-    """The objects that these events are about, each once."""
-    found = (str(mapping(one.get("involvedObject")).get("name") or "") for one in _objects(events))
-    return list(dict.fromkeys(one for one in found if one))[:at_most]
 
 
 def _get(api: str, resource: str, space: str, called: str) -> Read[Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 from tailhound.requests import KubeObject
 from tailhound_collectors.object_times import (
     CONTROLLERS,
+    Touched,
     created,
     items,
     mapping,
@@ -131,29 +132,48 @@ def _by(workload: KubeObject, at: float) -> str | None:
     return near[0].by if near else None
 
 
-def of_workload(workload: KubeObject, rollouts: Iterable[ChangeRow] = ()) -> list[ChangeRow]:
-    """Who edited or scaled it last; an edit that a rollout followed is told by the rollout."""
-    rolled = [row.at for row in rollouts]
+def of_workload(workload: KubeObject, known: Iterable[ChangeRow] = ()) -> list[ChangeRow]:
+    """Who edited or scaled it last. An edit that a rollout of `known` followed is told by that, and
+    a scaling by what the HPA said of it.
+    """
     told = Revisions(workload=workload).called
-    edited = [
-        ChangeRow(at=one.at, kind="workload", what=f"{told} changed", by=one.by)
-        for one in people(workload)
-        if not _is_first(workload, one.at)
-        and all(abs(at - one.at) > SAME_CHANGE_SECONDS for at in rolled)
-    ]
     count = mapping(workload.get("spec")).get("replicas")
     replicas = f", {count} replicas now" if isinstance(count, int) else ""
-    scaled = [
-        ChangeRow(
-            at=one.at,
-            kind="scaling",
-            what=f"{told} scaled{replicas}",
-            by=None if one.by in CONTROLLERS else one.by,
-        )
-        for one in touches(workload)
-        if one.subresource == "scale"
+    rows = [
+        *(
+            ChangeRow(at=one.at, kind="workload", what=f"{told} changed", by=one.by)
+            for one in people(workload)
+            if not _is_first(workload, one.at)
+        ),
+        *(
+            ChangeRow(
+                at=one.at,
+                kind="scaling",
+                what=f"{told} scaled{replicas}",
+                by=None if one.by in CONTROLLERS else one.by,
+            )
+            for one in _scalings(workload)
+        ),
     ]
-    return [*edited, *scaled]
+    meanings = {"workload": "rollout", "scaling": "scaling"}
+    echoes = [(row.kind, row.at) for row in known]
+    return [
+        row
+        for row in rows
+        if not any(
+            kind == meanings[row.kind] and abs(at - row.at) <= SAME_CHANGE_SECONDS
+            for kind, at in echoes
+        )
+    ]
+
+
+def _scalings(workload: KubeObject) -> list[Touched]:
+    return [one for one in touches(workload) if one.subresource == "scale"]
+
+
+def scaled_by_controller(workload: KubeObject) -> bool:
+    """Whether one of Kubernetes' own controllers scaled it, as it does for an HPA."""
+    return any(one.by in CONTROLLERS for one in _scalings(workload))
 
 
 def _is_first(workload: KubeObject, at: float) -> bool:

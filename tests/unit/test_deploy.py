@@ -77,11 +77,21 @@ def _thing(resource: str, above: str) -> dict[str, Any]:
     return {
         "kind": KINDS.get(resource, resource),
         "involvedObject": {"name": "x"},
-        "metadata": {"name": "x", "namespace": "prod", "ownerReferences": owners},
+        "metadata": {
+            "name": "x",
+            "namespace": "prod",
+            "ownerReferences": owners,
+            "managedFields": [_SCALED],
+        },
         "spec": _POD if resource == "pods" else {"selector": {"app": "a"}},
     }
 
 
+_SCALED = {
+    "manager": "kube-controller-manager",
+    "subresource": "scale",
+    "time": "2026-01-01T00:00:00Z",
+}
 _POD = {
     "containers": [{"name": "x", "volumeMounts": [{"name": "v", "mountPath": "/models"}]}],
     "volumes": [{"name": "v", "configMap": {"name": "settings"}}],

@@ -244,10 +244,13 @@ def hpa(name: str, target: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": {"scaleTargetRef": {"name": target}}}
 
 
+BY_HPA = deployment(touched(at(30), "kube-controller-manager", SPEC, "scale"), replicas=4)
+
+
 def test_what_the_hpa_of_this_workload_did_is_told_and_no_other() -> None:
     found = collected(
         {
-            "deployments": deployment(),
+            "deployments": BY_HPA,
             "events": (
                 rescaled("chat-hpa", lastTimestamp=None, eventTime=at(30)),
                 rescaled("other", lastTimestamp=at(31)),
@@ -262,7 +265,7 @@ def test_what_the_hpa_of_this_workload_did_is_told_and_no_other() -> None:
 def test_an_hpa_that_may_not_be_read_is_known_by_its_name() -> None:
     found = collected(
         {
-            "deployments": deployment(),
+            "deployments": BY_HPA,
             "events": (
                 rescaled("keda-hpa-chat", series={"lastObservedTime": at(30)}),
                 rescaled("other", lastTimestamp=at(31)),
@@ -273,6 +276,25 @@ def test_an_hpa_that_may_not_be_read_is_known_by_its_name() -> None:
     assert told(found) == [
         ("scaling", "HPA keda-hpa-chat: New size: 4; reason: cpu above target", None)
     ]
+
+
+def test_events_are_asked_for_only_where_a_controller_scaled() -> None:
+    asked: list[str] = []
+
+    def answering(workload: dict[str, Any]) -> Any:
+        def answer(request: Read[Any]) -> Any:
+            asked.append(request.shown)
+            is_it = isinstance(request, GetObject) and request.resource == "deployments"
+            return workload if is_it else EMPTY
+
+        return answer
+
+    drive(RecentChangesCollector().collect(PARAMS), answering(deployment()))
+    by_hand = deployment(touched(at(30), "kubectl", SPEC, "scale"))
+    drive(RecentChangesCollector().collect(PARAMS), answering(by_hand))
+    assert not [one for one in asked if "/events" in one]
+    drive(RecentChangesCollector().collect(PARAMS), answering(BY_HPA))
+    assert len([one for one in asked if "/events" in one]) == 1
 
 
 # ConfigMaps
