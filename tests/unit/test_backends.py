@@ -161,6 +161,14 @@ def test_queues_tell_what_waits_and_since_when() -> None:
     assert messages.effect == "people see things late"
 
 
+def test_a_body_that_cannot_be_read_is_no_failure_of_tailhound() -> None:
+    counts = Counts(incidents={State.FAILED: 3}, unreadable=3)
+    incidents, unreadable, *_ = own(counts)
+    assert (incidents.works, incidents.effect) == (True, "")
+    assert (unreadable.name, unreadable.works) == ("Unreadable notifications", None)
+    assert unreadable.state == "3 kept as they came"
+
+
 def test_an_idle_tailhound_has_nothing_to_tell() -> None:
     incidents, messages, changes = own(Counts())
     assert (incidents.works, messages.works, changes.works) == (True, True, True)

@@ -5,6 +5,8 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,11 @@ import pytest
 
 from tailhound import __version__
 from tailhound.cli import main
+from tailhound.model import State
 from tailhound.shipped import shipped
+from tailhound.store import records
 from tailhound.store.database import open_database
+from tests.samples import incidents
 
 RECORDING = shipped("demo") / "cpu-throttling.json"
 RUNBOOK = shipped("runbooks") / "cpu-throttling.yaml"
@@ -297,6 +302,14 @@ def test_incidents_without_a_database_says_what_to_do(terminal: Terminal) -> Non
     assert told.code == 2
     assert f"there is no database at {terminal.folder / 'tailhound.db'}" in told.err
     assert not (terminal.folder / "tailhound.db").exists()
+
+
+def test_a_body_that_cannot_be_read_is_listed_as_one(terminal: Terminal) -> None:
+    with closing(open_database(f"sqlite:///{terminal.folder / 'tailhound.db'}")) as database:
+        plain = replace(incidents.UNREADABLE, state=State.FAILED)
+        with database.writing() as connection:
+            records.insert(connection, [records.Record(incident=plain)], plain.received_at)
+    assert terminal.run("incidents").out.split()[:5] == ["8R5W", "unreadable", "alert", "-", "-"]
 
 
 def test_incidents_of_an_empty_database(terminal: Terminal) -> None:

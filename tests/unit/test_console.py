@@ -53,6 +53,10 @@ def test_a_backend_that_is_blind_and_a_failure_say_why() -> None:
     assert line(made.RESOLVED_EARLY).endswith("after 3 min: before a verdict")
 
 
+def test_a_body_that_cannot_be_read_is_about_nothing() -> None:
+    assert line(made.UNREADABLE).startswith("8R5W  unreadable alert  `alerts` is missing")
+
+
 def test_a_hostile_name_stays_on_its_line() -> None:
     alert = replace(ALERTS[0], name="x\n\x1b[2J8R5W  resolved" + "y" * 5_000)
     (shown,) = told(replace(made.FIRST, alerts=(alert,)))

@@ -12,6 +12,7 @@ from tailhound.model import Incident, State
 from tailhound.notifiers import Delivery, Later, Posted
 from tailhound.sources.alertmanager import read_group
 from tailhound.web.metrics import Metrics
+from tests.samples import incidents as made
 from tests.unit.diagnosis.test_report import DIAGNOSIS, incident
 
 NOW = datetime(2026, 11, 29, 3, 0, 1, tzinfo=UTC)
@@ -62,6 +63,17 @@ def test_bodies_that_cannot_be_read_are_counted_and_still_refused() -> None:
     with pytest.raises(AlertUnreadable):
         counting(read_group, metrics)(b"not JSON")
     assert "tailhound_bodies_unreadable_total 1.0" in metrics.text().decode()
+
+
+def test_a_body_that_cannot_be_read_is_no_verdict() -> None:
+    text = delivered(Metrics(), [(made.UNREADABLE, "")], Posted("C", "1.0"))
+    assert 'tailhound_verdicts_total{outcome="failed"} 0.0' in text
+    assert "tailhound_first_post_seconds_count 1.0" in text
+
+
+def test_a_failure_is_counted_as_one() -> None:
+    text = delivered(Metrics(), [(made.FAILED, "")], Posted("C", "1.0"))
+    assert 'tailhound_verdicts_total{outcome="failed"} 1.0' in text
 
 
 def test_the_notice_of_a_refused_body_says_what_to_do() -> None:

@@ -56,13 +56,14 @@ def own_lines(
     counts: Counts, mode: str, stop: Stop | None, now: datetime
 ) -> tuple[HealthLine, ...]:
     """What waits in this tailhound, and whether it may change anything."""
-    return _incidents(counts), _outbox(counts), _changes(mode, stop, now)
+    raw = (_unreadable(counts.unreadable),) if counts.unreadable else ()
+    return _incidents(counts), *raw, _outbox(counts), _changes(mode, stop, now)
 
 
 def _incidents(counts: Counts) -> HealthLine:
     checked = counts.incidents.get(State.INVESTIGATING, 0)
     waiting = counts.incidents.get(State.DEFERRED, 0)
-    failed = counts.incidents.get(State.FAILED, 0)
+    failed = counts.failed
     return HealthLine(
         section=WORK,
         name="Incidents",
@@ -70,6 +71,18 @@ def _incidents(counts: Counts) -> HealthLine:
         works=not failed,
         effect=f"{plural(failed, 'incident')} failed; their alerts stand" if failed else "",
         fix="open them: each says why" if failed else "",
+    )
+
+
+def _unreadable(amount: int) -> HealthLine:
+    """Of the past too, so nobody can mend it by now: `works` stays unknown."""
+    return HealthLine(
+        section=WORK,
+        name="Unreadable notifications",
+        state=f"{amount} kept as they came",
+        works=None,
+        effect="what they would have told is not known",
+        fix="open them: each says what is wrong with it; only Alertmanager should post here",
     )
 
 

@@ -79,6 +79,7 @@ class Site:
         counted = count(database, self._clock())
         return Counts(
             incidents=counted.incidents,
+            unreadable=counted.unreadable,
             outbox_waiting=counted.waiting,
             outbox_refused=counted.refused,
             outbox_oldest_seconds=counted.oldest_seconds,

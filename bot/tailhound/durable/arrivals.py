@@ -11,6 +11,7 @@ from tailhound.diagnosis import group as grouping
 from tailhound.errors import AlertUnreadable
 from tailhound.model import Alert, AlertGroup, AlertStatus, Subject, SubjectKind
 from tailhound.settings import Incidents
+from tailhound.store.tables import UNREADABLE
 
 ReadGroup = Callable[[bytes], AlertGroup]
 
@@ -96,7 +97,7 @@ def unreadable_item(arrival: Arrival) -> Item:
         status=AlertStatus.FIRING,
         starts_at=arrival.at,
     )
-    return Item(ident=ident, key=f"unreadable:{arrival.sha}", subject=nobody, alert=nothing)
+    return Item(ident=ident, key=f"{UNREADABLE}{arrival.sha}", subject=nobody, alert=nothing)
 
 
 def bounded(alert: Alert) -> Alert:

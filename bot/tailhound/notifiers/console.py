@@ -37,7 +37,8 @@ class ConsoleNotifier:
 def line(incident: Incident) -> str:
     """`8R5W  cause found  llm/chat-json  The CPU limit stops the engine, high confidence, ...`."""
     state, rest = _state(incident), _rest(incident)
-    text = f"{incident.id}  {state}  {incident.subject.where}  {rest}"
+    where = () if incident.unreadable else (incident.subject.where,)
+    text = "  ".join((incident.id, state, *where, rest))
     shown = redacted("".join(letter if letter.isprintable() else " " for letter in text))
     return shown if len(shown) <= _LIMIT else f"{shown[: _LIMIT - 1]}…"
 

@@ -7,16 +7,18 @@ import sqlalchemy as sa
 
 from tailhound.model import State
 from tailhound.store.database import Database
-from tailhound.store.tables import incident, outbox
+from tailhound.store.tables import UNREADABLE, incident, outbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """Incidents by state; messages that wait, for how many seconds the oldest of them does, and
-    those that were refused and wait for a person.
+    """Incidents by state, and how many of the failed ones stand for a body that can't be read;
+    messages that wait, for how many seconds the oldest of them does, and those that were refused
+    and wait for a person.
     """
 
     incidents: dict[State, int]
+    unreadable: int
     waiting: int
     refused: int
     oldest_seconds: float
@@ -31,11 +33,19 @@ def count(database: Database, now: datetime) -> Counted:
         .where(outbox.c.wanted_revision > outbox.c.sent_revision, outbox.c.state != "broken")
     )
     refused = sa.select(sa.func.count()).where(outbox.c.state == "broken")
+    raw = sa.select(sa.func.count()).where(
+        incident.c.state == State.FAILED.value, incident.c.key.startswith(UNREADABLE)
+    )
     with database.reading() as connection:
         states = {State(name): int(number) for name, number in connection.execute(by_state)}
         number, since = connection.execute(waiting).one()
         broken = connection.execute(refused).scalar_one()
+        unreadable = connection.execute(raw).scalar_one()
     oldest = max(0.0, now.timestamp() - since) if since is not None else 0.0
     return Counted(
-        incidents=states, waiting=int(number), refused=int(broken), oldest_seconds=oldest
+        incidents=states,
+        unreadable=int(unreadable),
+        waiting=int(number),
+        refused=int(broken),
+        oldest_seconds=oldest,
     )

@@ -8,6 +8,8 @@ import sqlalchemy as sa
 
 METADATA = sa.MetaData()
 PREFIX = "th_"
+UNREADABLE = "unreadable:"
+"""How the key of an incident begins that stands for a body that can't be read."""
 
 _ID = sa.String(40)
 _NO = sa.text("false")

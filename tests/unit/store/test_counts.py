@@ -1,0 +1,40 @@
+"""How much there is of what."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tailhound.durable.arrivals import Arrival, unreadable_item
+from tailhound.durable.episodes import unread
+from tailhound.model import State
+from tailhound.store import records
+from tailhound.store.counts import count
+from tailhound.store.database import Database, open_database
+from tests.databases import url_of
+from tests.samples.incidents import FAILED, FIRST
+from tests.samples.story import NOW
+
+
+@pytest.fixture
+def database(each_database: str, tmp_path: Path) -> Iterator[Database]:
+    opened = open_database(url_of(tmp_path))
+    yield opened
+    opened.close()
+
+
+def test_bodies_that_cannot_be_read_are_counted_apart_from_failures(database: Database) -> None:
+    arrival = Arrival(body=b"not json", at=NOW, unreadable="not JSON")
+    raw = unread(unreadable_item(arrival), "RAW1", "not JSON", NOW, "observe")
+    failed = replace(FAILED, id="F001", key="workload:llm/one", diagnosis=None)
+    resolved = replace(raw.incident, id="RAW2", key="other", state=State.RESOLVED)
+    first = replace(FIRST, id="A001", key="unreadable-looking:llm/two")
+    with database.writing() as connection:
+        records.insert(connection, [raw], NOW)
+        records.insert(
+            connection, [records.Record(incident=one) for one in (failed, resolved, first)], NOW
+        )
+    counted = count(database, NOW)
+    assert counted.incidents == {State.FAILED: 2, State.RESOLVED: 1, State.INVESTIGATING: 1}
+    assert counted.unreadable == 1
