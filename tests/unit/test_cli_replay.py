@@ -123,6 +123,13 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 NEVER = ("lost_time: {value: 0.05", "lost_time: {value: 100")
 
 
+@pytest.mark.parametrize("name", sorted(path.name for path in shipped("demo").glob("*.json*")))
+def test_what_the_demo_shows_is_what_todays_rules_say(desk: Desk, name: str) -> None:
+    told = desk.run("replay", str(shipped("demo") / name))
+    assert told.code == 0, f"{told.out}\n`make record` makes the recordings anew"
+    assert "not asked then" not in told.out
+
+
 def test_a_case_file_gives_the_same_verdicts_again(desk: Desk) -> None:
     told = desk.run("replay", desk.case())
     assert told.code == 0
