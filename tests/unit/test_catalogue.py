@@ -99,5 +99,6 @@ def test_a_folder_that_is_gone_is_told(catalogue: Catalogue, folder: Path) -> No
         path.unlink()
     folder.rmdir()
     (told,) = catalogue.troubles()
-    assert told.startswith("The files can't be read: runbooks: ")
+    assert told.startswith("The files can't be read: ")
+    assert f"{folder}: no such folder" in told
     assert "What was active 12 Nov 09:30 UTC runs" in told
