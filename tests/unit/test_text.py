@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -113,6 +114,27 @@ def test_of_an_unknown_cause_what_holds_is_told_and_why_a_value_is_missing() -> 
         "(no usual value yet: nothing 1 h, 1 d or 7 d ago)",
     ]
     assert not [row for row in rows if "It is not at a limit" in row], "nobody measured that"
+
+
+def test_a_cause_that_has_nothing_to_compare_with_is_told_so_and_no_series_is_missed() -> None:
+    absent = Asked(
+        question="q # 3600 s ago",
+        backend="prometheus",
+        status=EvidenceStatus.EMPTY,
+        detail="no series",
+    )
+    rows: Any = ({"stage": "prefill", "seconds": 3.0, "usual_seconds": None},)
+    for facts in (YOUNG.facts, {"stages": rows}):
+        item = replace(YOUNG, facts=facts, asked=(absent,))
+        found = replace(DIAGNOSIS, causes=(UNKNOWN,), primary=None, evidence=(item,))
+        (gap,) = telling.gaps(found).causes
+        assert gap.reason == "no usual value yet: nothing 1 h, 1 d or 7 d ago"
+        assert "an hour of history" in gap.fix
+    measured: Any = ({**rows[0], "usual_seconds": 0.2},)
+    found = replace(found, evidence=(replace(item, facts={"stages": measured}),))
+    assert telling.gaps(found).causes == {
+        telling.Gap("no series", "check that it is scraped or exists"): ("queue wait",)
+    }
 
 
 def test_evidence_without_an_answer_is_told_in_words_with_its_cause_and_a_fix() -> None:

@@ -35,14 +35,19 @@ def lacking(cause: Cause, check: Check, evidence: Iterable[Evidence]) -> str:
     Why a question had no answer is told once for all claims (`telling.gaps`); that a value was
     measured and has nothing to be compared with is told here.
     """
-    items = {item.name: item for item in evidence if item.name in cause.evidence}
-    young = [fact for fact in check.missing if _has_no_usual(cause, fact, items)]
+    young = has_no_usual(cause, check, evidence)
     others = [fact for fact in check.missing if fact not in young]
     told = [f"{', '.join(young)} ({NO_USUAL})"] if young else []
     return ", ".join([*told, *others])
 
 
-def _has_no_usual(cause: Cause, fact: str, items: Mapping[str, Evidence]) -> bool:
+def has_no_usual(cause: Cause, check: Check, evidence: Iterable[Evidence]) -> list[str]:
+    """The missing facts of a claim whose value is there, and has nothing to be compared with."""
+    items = {item.name: item for item in evidence if item.name in cause.evidence}
+    return [fact for fact in check.missing if _is_uncompared(cause, fact, items)]
+
+
+def _is_uncompared(cause: Cause, fact: str, items: Mapping[str, Evidence]) -> bool:
     alias, _, name = fact.partition(".")
     item = items.get(f"{cause.runbook}.{alias}") or items.get(alias)
     return (
@@ -60,4 +65,18 @@ def _is_young(name: str, facts: Mapping[str, FactValue]) -> bool:
         for key, value in facts.items()
         if key.endswith("_usual") and value is None and key.startswith(stem)
     ]
-    return any(facts.get(base) is not None for base in bases)
+    return any(facts.get(base) is not None for base in bases) or _are_young(facts)
+
+
+def _are_young(facts: Mapping[str, FactValue]) -> bool:
+    """Whether there are records with values, and none of them has a usual one."""
+    pairs = [
+        (record.get(key.removeprefix("usual_")), value)
+        for records in facts.values()
+        if isinstance(records, tuple | list)
+        for record in records
+        for key, value in record.items()
+        if key.startswith("usual_") and not isinstance(value, tuple | list)
+    ]
+    measured = [usual for value, usual in pairs if isinstance(value, int | float)]
+    return bool(measured) and all(usual is None for usual in measured)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tailhound.model.claims import holding, unanswered
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
-from tailhound.model.lacking import evidence_name
+from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Verdict
@@ -267,7 +267,10 @@ def _misses_something(cause: Cause) -> bool:
 
 
 def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
-    """Why a cause was not checked: the question of its evidence that failed, else its sentence."""
+    """Why a cause was not checked: nothing is usual yet, a question failed, else its sentence."""
+    evidence = tuple(evidence)
+    if any(has_no_usual(cause, check, evidence) for check in cause.checks):
+        return Gap(NO_USUAL, "wait until Prometheus has an hour of history")
     for item in evidence:
         failed = failure(item) if item.name in cause.evidence else None
         if failed:
