@@ -2,12 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tailhound.model import Incident
+from tailhound.durable.acts import Click, Person
 from tailhound.slack.blocks import message
 from tailhound.slack.calls import client
 from tailhound.slack.listeners import NOT_RECORDED, SlackListeners
@@ -15,27 +15,12 @@ from tailhound.slack.socket import SlackSocket
 from tests.samples.incidents import CONFIRMED
 from tests.samples.story import NOW
 from tests.standins.slack import SlackStandin
+from tests.unit.slack.floor import Desk
 
 pytestmark = pytest.mark.lab
 
 CHANNEL = "C0ALERTS"
 APP_TOKEN = "xapp-local"
-
-
-class Desk:
-    """The app's side: what was stored, and a store that can be made slow."""
-
-    def __init__(self) -> None:
-        self.stored: list[tuple[str, str, str]] = []
-        self.before: Callable[[], object] = lambda: None
-
-    def recheck(self, incident: str, user: str, envelope: str) -> bool:
-        self.before()
-        self.stored.append((incident, user, envelope))
-        return True
-
-    def status(self) -> Sequence[Incident]:
-        return (CONFIRMED,)
 
 
 class Lab:
@@ -48,9 +33,7 @@ class Lab:
         web.chat_postMessage(
             channel=CHANNEL, text=shown.text, blocks=[dict(block) for block in shown.blocks]
         )
-        listeners = SlackListeners(
-            web, recheck=self.desk.recheck, status=self.desk.status, now=lambda: NOW
-        )
+        listeners = SlackListeners(web, self.desk, now=lambda: NOW)
         self.socket = SlackSocket(web, app_token, listeners)
 
     def told(self, count: int = 1) -> list[str]:
@@ -81,7 +64,7 @@ def lab() -> Iterator[Lab]:
 def test_a_click_is_stored_acknowledged_and_answered(lab: Lab) -> None:
     acked = lab.slack.click("recheck", channel=CHANNEL, envelope="e1")
     assert acked.seconds < 1.0
-    assert lab.desk.stored == [("8R5W", "U0ANA", "e1")]
+    assert lab.desk.stored == [("recheck", Click("8R5W", Person("U0ANA", "u0ana"), "e1"))]
     assert lab.told() == ["Recorded: 8R5W is checked again; its message changes with the answer."]
     assert lab.slack.whispers(CHANNEL)[0]["response_type"] == "ephemeral"
 
@@ -107,7 +90,7 @@ def test_twenty_people_clicking_at_once_are_all_stored(lab: Lab) -> None:
             for n in range(20)
         ]
         assert max(click.result().seconds for click in clicks) < 1.0
-    assert len({user for _, user, _ in lab.desk.stored}) == 20
+    assert len({click.person.id for _, click in lab.desk.stored}) == 20
 
 
 def test_a_command_is_answered_in_the_acknowledgement(lab: Lab) -> None:
@@ -125,7 +108,7 @@ def test_a_dropped_connection_comes_back(lab: Lab, politely: bool) -> None:
     lab.slack.wait_for(lambda: lab.slack.opened > first, 12)
     lab.slack.wait_connected()
     lab.slack.click("recheck", channel=CHANNEL, envelope="e2")
-    assert [envelope for _, _, envelope in lab.desk.stored] == ["e1", "e2"]
+    assert [click.envelope for _, click in lab.desk.stored] == ["e1", "e2"]
 
 
 def test_tailhound_starts_before_slack_answers() -> None:

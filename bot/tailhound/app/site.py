@@ -16,6 +16,7 @@ from tailhound.model import Incident
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings, Slack
 from tailhound.slack.calls import client
+from tailhound.slack.deeds import Part
 from tailhound.slack.home import Home
 from tailhound.slack.notifier import SlackNotifier
 from tailhound.store.accuracy import accuracy
@@ -67,6 +68,11 @@ class Site:
             stopped=lambda: _stopped(database),
             slack_link=lambda incident: self._slack_link(reader, incident),
         )
+
+    def parts_of_health(self) -> Sequence[Part]:
+        """How the backends stand, in the fewest words: for Slack."""
+        lines = backend_lines(self.board.standings(), self._settings, self._needs, self._clock())
+        return [Part(line.name, line.state, line.works) for line in lines]
 
     def _slack_link(self, reader: IncidentReader, incident: Incident) -> str:
         """Where its first message in Slack stands; "" without one, or with a stand-in of Slack."""

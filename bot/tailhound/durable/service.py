@@ -12,6 +12,7 @@ from tailhound.durable.arrivals import ReadGroup
 from tailhound.durable.asking import INVESTIGATE, LATE, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
+from tailhound.durable.by_hand import AskedByHand
 from tailhound.durable.cases import Cases
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Engine, Queue, Task
@@ -72,6 +73,7 @@ class Durable:
         self._blocking = Blocking("cases", 2)
         self.sweeper = Sweeper(self.engine, self._desk, self._blocking)
         self.silencing = self._silencing(given.silencer)
+        self.by_hand = AskedByHand(database, boot, self._blocking, self.accept)
         self._tasks: list[asyncio.Task[None]] = []
 
     def _silencing(self, silencer: Silencer | None) -> Silencing | None:
@@ -114,6 +116,7 @@ class Durable:
         self._tasks = [asyncio.create_task(self.sweeper.run(tell), name="sweep")]
         if self.silencing:
             self._tasks.append(asyncio.create_task(self.silencing.run(tell), name="silences"))
+        self._tasks.append(asyncio.create_task(self.by_hand.run(), name="by hand"))
         self.intake.start(self.outbox.wake)
 
     async def stop(self) -> None:

@@ -30,11 +30,29 @@ CHECK_NOW: Final = "check_now"
 OPEN_HELD: Final = "open_held"
 """*Open 7F3K* in a storm's message: the incident gets a message of its own."""
 
+STOP: Final = "stop_changes"
+"""*Stop all changes*, in the home tab."""
+
 PAGE: Final = "page"
 """*Full evidence* and *All of them*, links: Slack reports the click all the same."""
 
 POSTMORTEM: Final = "postmortem"
 """*Postmortem draft*, a link."""
+
+SCOPE: Final = "silence_scope"
+HOURS: Final = "silence_hours"
+WHY: Final = "silence_why"
+TICK: Final = "silence_pages"
+"""*I know this mutes pages*."""
+
+RATING: Final = "rating"
+CAUSE: Final = "cause"
+NOTE: Final = "note"
+END_SILENCE: Final = "end_silence"
+TRY_AGAIN: Final = "try_again"
+SILENCE_FORM: Final = "silence_form"
+FEEDBACK_FORM: Final = "feedback_form"
+"""What people choose in forms, and the forms themselves (callback ids)."""
 
 _VALUE: Final = re.compile(r"(?P<incident>[A-Za-z0-9_-]{1,40}):\d{1,19}")
 

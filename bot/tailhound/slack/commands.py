@@ -2,18 +2,32 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from tailhound.durable.switch import Stopped
 from tailhound.model import Incident, Outlook, State, telling
 from tailhound.model.names import backend_name
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
+from tailhound.slack.deeds import Part
 
 COMMANDS: Final[Mapping[str, str]] = {
+    "diagnose": "NAMESPACE/WORKLOAD: check it now, as if an alert had come",
+    "run": "RUNBOOK NAMESPACE/WORKLOAD: check one cause, without an incident",
     "status": "what is open, and since when",
+    "approvals": "what waits for somebody's word",
+    "runbooks": "[ID]: the causes that are known, or one of them",
+    "silence": "INCIDENT: silence its alerts, with a preview",
+    "stop": "[WHY]: stop all changes; diagnoses go on",
+    "resume": "allow changes again",
     "help": "this list",
 }
+WAITS: Final = (
+    "Nothing waits for approval: no changes exist in this version (observe mode). "
+    "`/tailhound status` lists what is open."
+)
 _SHOWN: Final = 20
 _LENGTH: Final = 2_900
 
@@ -31,26 +45,64 @@ def unknown_text(word: str) -> str:
     return f"No command {escape.code(word)}.{hint} `/tailhound help` lists all {len(COMMANDS)}."
 
 
-def status_text(incidents: Sequence[Incident], now: datetime) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What `status` tells: what is open, the backends, and whether anything may change."""
+
+    open: Sequence[Incident]
+    parts: Sequence[Part]
+    mode: str
+    stopped: Stopped | None
+
+
+def status_text(standing: Standing, now: datetime) -> str:
     """The open incidents, the newest first; at most 20 lines."""
-    closed = (State.RESOLVED, State.JOINED)
-    open_ = [incident for incident in incidents if incident.state not in closed]
-    if not open_:
-        return "Nothing is open. `/tailhound help` lists what can be asked."
-    lines = [f"*{len(open_)} open.*"]
-    for incident in open_[:_SHOWN]:
+    changes = changes_text(standing.mode, standing.stopped, now)
+    foot = [parts_text(standing.parts)] if standing.parts else []
+    if not standing.open:
+        lines = [f"*Nothing is open, {changes}.*", *foot]
+        return "\n".join([*lines, "`/tailhound diagnose NAMESPACE/WORKLOAD` checks something now."])
+    head = f"*{len(standing.open)} open, {changes}.*"
+    room = _LENGTH - len(head) - sum(map(len, foot)) - 60
+    return "\n".join([head, *incident_lines(standing.open, now, room=room), *foot])
+
+
+def incident_lines(
+    incidents: Sequence[Incident], now: datetime, *, room: int = _LENGTH
+) -> tuple[str, ...]:
+    """A line each, at most 20, within so many characters; what is left out is counted."""
+    lines: list[str] = []
+    for incident in incidents[:_SHOWN]:
         line = _line(incident, now)
-        if len("\n".join([*lines, line])) > _LENGTH:
+        if sum(map(len, lines)) + len(lines) + len(line) > room:
             break
         lines.append(line)
-    left = len(open_) - (len(lines) - 1)
-    return "\n".join([*lines, f"+ {left} more on the page"] if left else lines)
+    left = len(incidents) - len(lines)
+    return (*lines, f"+ {left} more on the page") if left else tuple(lines)
+
+
+def changes_text(mode: str, stopped: Stopped | None, now: datetime) -> str:
+    """`changes off (observe mode)`, `changes stopped by ana since 02:40 UTC`."""
+    if stopped is None:
+        return f"changes {'on' if mode == 'one-click' else 'off'} ({escape.value(mode)} mode)"
+    by = f" by {escape.value(stopped.by)}" if stopped.by else ""
+    return f"changes stopped{by}{f' since {day_clock(stopped.at, now)}' if stopped.at else ''}"
+
+
+def parts_text(parts: Sequence[Part]) -> str:
+    """`Prometheus answers · Kubernetes can't be reached`, those in trouble in bold."""
+    shown = [f"{escape.value(one.name, 40)} {escape.value(one.state, 60)}" for one in parts[:12]]
+    bold = [f"*{text}*" if one.works is False else text
+            for text, one in zip(shown, parts, strict=False)]  # fmt: skip
+    left = len(parts) - len(shown)
+    return " · ".join([*bold, *([f"+ {left} more"] if left > 0 else [])])
 
 
 def _line(incident: Incident, now: datetime) -> str:
     where = escape.value(incident.subject.where)
     since = day_clock(incident.since, now)
-    return f"{escape.value(incident.id)} {where} · {_says(incident)} · since {since}"
+    on_it = f" · {escape.value(incident.on_it.by, 40)} is on it" if incident.on_it else ""
+    return f"{escape.value(incident.id)} {where} · {_says(incident)} · since {since}{on_it}"
 
 
 def _says(incident: Incident) -> str:

@@ -1,182 +1,135 @@
-"""Clicks and commands, through the bolt app, without a socket."""
+"""Buttons that need no form: stored first, then acknowledged, then answered."""
 
-import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from tailhound.durable.acts import Click, Person
 from tailhound.errors import StoreUnavailable
-from tailhound.model import Incident
-from tailhound.slack.blocks import message
-from tailhound.slack.calls import client
-from tailhound.slack.listeners import NOT_RECORDED, SlackListeners
-from tailhound.slack.local import LocalSlack, block_action
-from tests.samples.incidents import CONFIRMED, FIRST, RESOLVED
-from tests.samples.story import NOW
+from tailhound.model import Incident, Rating
+from tailhound.slack.deeds import Word
+from tailhound.slack.listeners import NOT_RECORDED
+from tailhound.slack.local import Person as Member
+from tailhound.slack.people import STRANGER
+from tailhound.slack.presses import KNOWN, NOT_OURS
+from tests.samples.incidents import CONFIRMED, QUEUED, RESOLVED
+from tests.unit.slack.floor import ANA, CHANNEL, Floor, envelope, floor
 
-CHANNEL, ANA = "C0ALERTS", "U0ANA"
-PAGE = "https://tailhound.example/incidents/8R5W"
-
-
-class Replies:
-    """What clickers were told."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._new = threading.Condition()
-
-    def __call__(self, url: str, text: str) -> None:
-        with self._new:
-            self.texts.append(text)
-            self._new.notify_all()
-
-    def wait(self, count: int = 1) -> list[str]:
-        """The replies, once there are so many."""
-        with self._new:
-            assert self._new.wait_for(lambda: len(self.texts) >= count, 3)
-            return self.texts
-
-
-class Desk:
-    """What the app gives to the listeners, and the clicks that it stored."""
-
-    def __init__(self) -> None:
-        self.stored: list[tuple[str, str, str]] = []
-        self.do: Callable[[], bool] = lambda: True
-        self.open: Sequence[Incident] = (CONFIRMED, FIRST, RESOLVED)
-
-    def recheck(self, incident: str, user: str, envelope: str) -> bool:
-        done = self.do()
-        if done:
-            self.stored.append((incident, user, envelope))
-        return done
-
-    def status(self) -> Sequence[Incident]:
-        return self.open
-
-
-@contextmanager
-def listening(desk: Desk, replies: Replies) -> Iterator[SlackListeners]:
-    """Listeners whose replies go to `replies`."""
-    listeners = SlackListeners(
-        client("xoxb-local", "http://127.0.0.1:9/api/", 2),
-        recheck=desk.recheck,
-        status=desk.status,
-        reply=replies,
-        now=lambda: NOW,
-    )
-    try:
-        yield listeners
-    finally:
-        listeners.close()
+PERSON = Person(ANA, "u0ana")
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
-@pytest.fixture
-def replies() -> Replies:
-    return Replies()
-
-
-@pytest.fixture
-def listeners(desk: Desk, replies: Replies) -> Iterator[SlackListeners]:
-    with listening(desk, replies) as made:
+def room() -> Iterator[Floor]:
+    with floor() as made:
+        made.show(CONFIRMED)
         yield made
 
 
-def click(action: str = "recheck", value: str | None = None) -> dict[str, Any]:
-    """The payload of a click on the message of the confirmed incident."""
-    slack = LocalSlack(lambda: 1.0)
-    channel = slack.add_channel(CHANNEL, "alerts")
-    shown = message(CONFIRMED, page_url=PAGE, now=NOW)
-    posted = {"channel": CHANNEL, "text": shown.text, "blocks": list(shown.blocks)}
-    slack.call("chat.postMessage", slack.bot_token, posted)
-    payload = block_action(slack.messages(CHANNEL)[0], channel, action, ANA)
-    payload["response_url"] = "https://hooks.example/1"
-    if value is not None:
-        payload["actions"][0]["value"] = value
-    return payload
+def done(room: Floor) -> list[str]:
+    """What was stored, by name."""
+    return [str(call[0]) for call in room.desk.stored]
 
 
-def command(text: str) -> dict[str, Any]:
-    """The payload of `/tailhound text`."""
-    return {"command": "/tailhound", "text": text, "user_id": ANA, "channel_id": CHANNEL}
-
-
+@pytest.mark.parametrize(
+    ("incident", "action", "said"),
+    [
+        (CONFIRMED, "recheck", "8R5W is checked again"),
+        (CONFIRMED, "on_it", "you are on it"),
+        (RESOLVED, "right", "that was it"),
+        (QUEUED, "check_now", "8R5W is checked now"),
+    ],
+    ids=["recheck", "on it", "right", "check now"],
+)
 def test_a_click_is_stored_and_then_acknowledged(
-    listeners: SlackListeners, desk: Desk, replies: Replies
+    incident: Incident, action: str, said: str
 ) -> None:
-    answer = listeners.receive("e1", click())
-    assert answer.status == 200
-    assert desk.stored == [("8R5W", ANA, "e1")]
-    assert replies.wait() == [
-        "Recorded: 8R5W is checked again; its message changes with the answer."
-    ]
+    with floor() as room:
+        room.show(incident)
+        room.press(action)
+        assert room.answers[0].status == 200
+        assert len(room.desk.stored) == 1
+        (told,) = room.told()
+        assert told.startswith("Recorded:")
+        assert said in told
 
 
-def test_the_same_envelope_again_is_a_no_op(
-    listeners: SlackListeners, desk: Desk, replies: Replies
-) -> None:
+def test_who_clicked_is_kept_with_a_name_and_the_envelope(room: Floor) -> None:
+    room.deliver("e1", room.clicked("on_it"))
+    assert room.desk.stored == [("on_it", Click("8R5W", PERSON, "e1"))]
+
+
+def test_yes_that_was_it_says_right(room: Floor) -> None:
+    room.show(RESOLVED)
+    room.press("right")
+    assert room.desk.stored[0][2] == Word(rating=Rating.RIGHT)
+
+
+def test_the_same_envelope_again_is_a_no_op(room: Floor) -> None:
+    payload = room.clicked("recheck")
     for _ in range(3):
-        assert listeners.receive("e1", click()).status == 200
-    assert len(desk.stored) == 1
-    assert len(replies.wait()) == 1
+        assert room.deliver("e1", payload).status == 200
+    assert len(room.desk.stored) == 1
+    assert len(room.told()) == 1
 
 
-def test_two_clicks_are_two_envelopes(listeners: SlackListeners, desk: Desk) -> None:
-    listeners.receive("e1", click())
-    listeners.receive("e2", click())
-    assert [envelope for _, _, envelope in desk.stored] == ["e1", "e2"]
+def test_two_clicks_are_two_envelopes(room: Floor) -> None:
+    for one in ("e1", "e2"):
+        room.deliver(one, room.clicked("recheck"))
+    assert [click.envelope for _, click in room.desk.stored] == ["e1", "e2"]
 
 
-def test_a_store_that_says_no_is_told(
-    listeners: SlackListeners, desk: Desk, replies: Replies
-) -> None:
-    desk.do = lambda: False
-    assert listeners.receive("e1", click()).status == 200
-    assert replies.wait() == [NOT_RECORDED]
+def test_a_click_that_another_replica_has_stored_is_told_so(room: Floor) -> None:
+    room.desk.is_new = False
+    room.press("recheck")
+    assert room.told() == [KNOWN]
 
 
-@pytest.mark.parametrize("error", [StoreUnavailable("disk full"), KeyError("a bug")])
-def test_a_store_that_fails_is_told(
-    listeners: SlackListeners, desk: Desk, replies: Replies, error: Exception
-) -> None:
-    def fail() -> bool:
+def test_what_waits_no_more_has_its_own_message() -> None:
+    with floor() as room:
+        room.show(QUEUED)
+        room.desk.is_new = False
+        room.press("check_now")
+        assert room.told()[0].startswith("8R5W does not wait any more.")
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("disk full"), KeyError("a bug")], ids=str)
+def test_a_store_that_fails_is_told(room: Floor, error: Exception) -> None:
+    def fail() -> None:
         raise error
 
-    desk.do = fail
-    assert listeners.receive("e1", click()).status == 200
-    assert replies.wait() == [NOT_RECORDED]
+    room.desk.before = fail
+    room.press("recheck")
+    assert room.told() == [NOT_RECORDED]
 
 
-def test_a_store_that_hangs_costs_less_than_a_second(
-    listeners: SlackListeners, desk: Desk, replies: Replies
-) -> None:
+def test_an_incident_that_is_gone_is_told(room: Floor) -> None:
+    def fail() -> None:
+        raise LookupError("there is no incident 8R5W")
+
+    room.desk.before = fail
+    room.press("recheck")
+    assert room.told() == ["Not recorded: there is no incident 8R5W here any more."]
+
+
+def test_a_store_that_hangs_costs_less_than_a_second(room: Floor) -> None:
     release = threading.Event()
-    desk.do = lambda: release.wait(10)
+    room.desk.before = lambda: release.wait(10)
     begun = time.monotonic()
-    assert listeners.receive("e1", click()).status == 200
+    room.press("recheck")
     assert time.monotonic() - begun < 1.0
-    assert replies.wait() == [NOT_RECORDED]
+    assert room.told() == [NOT_RECORDED]
     release.set()
 
 
-def test_hanging_stores_do_not_pile_up_threads(
-    listeners: SlackListeners, desk: Desk, replies: Replies
-) -> None:
+def test_hanging_stores_do_not_pile_up_threads(room: Floor) -> None:
     release = threading.Event()
-    desk.do = lambda: release.wait(10)
+    room.desk.before = lambda: release.wait(10)
     begun = time.monotonic()
-    threads = [
-        threading.Thread(target=listeners.receive, args=(f"e{n}", click())) for n in range(20)
-    ]
+    payloads = [room.clicked("recheck") for _ in range(20)]
+    threads = [threading.Thread(target=room.deliver, args=(envelope(), p)) for p in payloads]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -185,82 +138,96 @@ def test_hanging_stores_do_not_pile_up_threads(
     release.set()
     assert len(waiting) <= 8
     assert time.monotonic() - begun < 3.0
-    assert replies.wait(20) == [NOT_RECORDED] * 20
+    assert room.told(20) == [NOT_RECORDED] * 20
 
 
-def test_what_was_not_recorded_may_be_delivered_again(
-    listeners: SlackListeners, desk: Desk, replies: Replies
-) -> None:
-    desk.do = lambda: False
-    listeners.receive("e1", click())
-    desk.do = lambda: True
-    listeners.receive("e1", click())
-    assert len(desk.stored) == 1
-    assert replies.wait(2)[0] == NOT_RECORDED
-
-
-@pytest.mark.parametrize("value", ["", "8R5W", "8R5W:", ":3", "8R5W:3; drop", "x" * 2000, "../:1"])
-def test_a_value_that_is_none_of_ours_stores_nothing(
-    listeners: SlackListeners, desk: Desk, replies: Replies, value: str
-) -> None:
-    assert listeners.receive("e1", click(value=value)).status == 200
-    assert replies.wait()[0].startswith("Not recorded")
-    assert desk.stored == []
-
-
-def test_a_click_on_the_link_is_acknowledged_and_does_nothing(
-    listeners: SlackListeners, desk: Desk
-) -> None:
-    assert listeners.receive("e1", click("page")).status == 200
-    assert desk.stored == []
-
-
-def test_an_unknown_button_is_not_ours(listeners: SlackListeners, desk: Desk) -> None:
-    payload = click()
-    payload["actions"][0]["action_id"] = "delete_everything"
-    assert listeners.receive("e1", payload).status == 404
-    assert desk.stored == []
-
-
-def test_status_tells_what_is_open(listeners: SlackListeners) -> None:
-    body = _told(listeners, "status")
-    assert body["response_type"] == "ephemeral"
-    assert body["text"].splitlines() == [
-        "*2 open.*",
-        "8R5W llm/chat-json · the CPU limit stops the engine · high · since 03:00 UTC",
-        "8R5W llm/chat-json · being checked · since 03:00 UTC",
-    ]
-
-
-def test_status_without_a_store_says_so(listeners: SlackListeners, desk: Desk) -> None:
-    def fail() -> Sequence[Incident]:
+def test_what_was_not_recorded_may_be_delivered_again(room: Floor) -> None:
+    def fail() -> None:
         raise StoreUnavailable("locked")
 
-    desk.status = fail  # type: ignore[method-assign]
-    with listening(desk, Replies()) as broken:
-        assert _told(broken, "status")["text"].startswith("The store did not answer")
+    payload, room.desk.before = room.clicked("recheck"), fail
+    room.deliver("e1", payload)
+    room.desk.before = lambda: None
+    room.deliver("e1", payload)
+    assert len(room.desk.stored) == 1
+    assert NOT_RECORDED in room.told(2)
 
 
-def test_an_unknown_word_runs_nothing_and_gets_the_nearest_command(
-    listeners: SlackListeners,
-) -> None:
-    assert _told(listeners, "statsu now")["text"] == (
-        "No command `statsu`. Did you mean `status`? `/tailhound help` lists all 2."
-    )
-    assert _told(listeners, "<!channel>`x")["text"] == (
-        "No command `&lt;!channel&gt;'x`. `/tailhound help` lists all 2."
-    )
+@pytest.mark.parametrize("action", ["recheck", "silence", "wrong"])
+@pytest.mark.parametrize("value", ["", "8R5W", "8R5W:", ":3", "8R5W:3; drop", "x" * 2000, "../:1"])
+def test_a_value_that_is_none_of_ours_stores_nothing(room: Floor, action: str, value: str) -> None:
+    payload = room.clicked(action)
+    payload["actions"][0]["value"] = value
+    assert room.deliver("e1", payload).status == 200
+    assert room.told() == [NOT_OURS]
+    assert room.desk.stored == []
+    assert room.slack.modal() is None
 
 
-@pytest.mark.parametrize("text", ["", "help", "HELP me"])
-def test_help_lists_every_command(listeners: SlackListeners, text: str) -> None:
-    told = _told(listeners, text)["text"]
-    assert "`/tailhound status`" in told
-    assert "`/tailhound help`" in told
+def test_a_click_on_a_link_is_acknowledged_and_does_nothing(room: Floor) -> None:
+    room.press("page")
+    assert room.answers[0].status == 200
+    assert room.desk.stored == []
 
 
-def _told(listeners: SlackListeners, text: str) -> dict[str, Any]:
-    answer = listeners.receive(f"c{time.monotonic_ns()}", command(text))
-    assert answer.status == 200
-    found: dict[str, Any] = json.loads(answer.body)
-    return found
+def test_an_unknown_button_is_not_ours(room: Floor) -> None:
+    payload = room.clicked("recheck")
+    payload["actions"][0]["action_id"] = "delete_everything"
+    assert room.deliver("e1", payload).status == 404
+    assert room.desk.stored == []
+
+
+@pytest.mark.parametrize("action", ["recheck", "on_it", "silence", "wrong"])
+def test_a_click_from_another_workspace_does_nothing(room: Floor, action: str) -> None:
+    payload = room.clicked(action)
+    payload["user"]["team_id"] = "T0OTHER"
+    room.deliver("e1", payload)
+    assert room.told() == [STRANGER]
+    assert room.desk.stored == []
+
+
+def test_a_click_without_a_name_is_looked_up(room: Floor) -> None:
+    room.slack.core.add_person(Member(ANA, "Ana\u202e <!channel>"))
+    payload = room.clicked("on_it")
+    payload["user"] = {"id": ANA, "team_id": payload["user"]["team_id"]}
+    room.deliver("e1", payload)
+    assert room.desk.stored[0][1].person == Person(ANA, "Ana <!channel>")
+
+
+@pytest.mark.parametrize("user", [{}, {"id": ""}, {"id": "<!channel>"}, {"id": 7}, None])
+def test_a_click_of_nobody_does_nothing(room: Floor, user: object) -> None:
+    payload = room.clicked("on_it")
+    payload["user"] = user
+    room.deliver("e1", payload)
+    assert room.desk.stored == []
+
+
+def test_an_answer_that_slack_does_not_take_harms_nothing(room: Floor) -> None:
+    payload = room.clicked("on_it")
+    payload["response_url"] = f"{room.slack.url}/response/used"
+    room.deliver("e1", payload)
+    room.press("recheck")
+    assert done(room) == ["on_it", "recheck"]
+    assert len(room.told()) == 1
+
+
+def test_names_are_cut_and_cleaned_before_they_are_stored(room: Floor) -> None:
+    payload = room.clicked("on_it")
+    payload["user"]["name"] = "\u202e<!here>\x07 " + "x" * 500
+    room.deliver("e1", payload)
+    name = room.desk.stored[0][1].person.name
+    assert len(name) <= 40
+    assert name.isprintable()
+
+
+def test_every_button_of_a_message_is_listened_to(room: Floor) -> None:
+    for incident in (CONFIRMED, QUEUED, RESOLVED):
+        ts = room.show(replace(incident))
+        message = next(m for m in room.slack.messages(CHANNEL) if m["ts"] == ts)
+        buttons = [e for b in message["blocks"] for e in b.get("elements", ()) if "action_id" in e]
+        assert buttons
+        for button in buttons:
+            room.press(button["action_id"], ts=ts)
+            assert room.answers[-1].status == 200, button
+            if button["action_id"] in ("silence", "wrong"):
+                room.modal(lambda view: "submit" in view.body)

@@ -1,0 +1,232 @@
+"""What people in Slack set in motion, done with the real thing: `slack.deeds`, filled.
+
+Slack's handlers run in threads; the durable part lives on the event loop. A call hands its work to
+the loop and waits for it.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from tailhound.actions.silence import Matcher
+from tailhound.app.investigators import Make
+from tailhound.app.office import only
+from tailhound.diagnosis.group import key_of, subject_of, with_severity
+from tailhound.durable.acts import Click, Person
+from tailhound.durable.by_hand import body_of
+from tailhound.durable.names import short_name
+from tailhound.durable.offline import Terms, investigate
+from tailhound.durable.service import Durable
+from tailhound.durable.silencing import Wish
+from tailhound.durable.switch import Stopped
+from tailhound.errors import SettingsError
+from tailhound.model import Alert, Incident, Missing, Reason, State
+from tailhound.rules.loading import Compiled
+from tailhound.rules.runbook import Runbook
+from tailhound.settings import Settings
+from tailhound.slack.deeds import Begun, Overview, Part, Word
+from tailhound.sources.alertmanager import read_group
+from tailhound.store import history
+from tailhound.store.database import Database
+from tailhound.store.incidents import IncidentReader
+from tailhound.transports.alertmanager import AlertmanagerClient
+
+OPEN = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
+LISTED = 200
+ALERTMANAGER_SECONDS = 5.0
+RUNS_AT_ONCE = 4
+LOOKED_BACK = timedelta(days=7)
+MONTH = timedelta(days=30)
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What the deeds are done with. `make` makes an investigator of a set of runbooks, `channels`
+    tells where an incident is shown, `parts` how the backends stand.
+    """
+
+    settings: Settings
+    compiled: Compiled
+    durable: Durable
+    database: Database
+    make: Make
+    silencer: AlertmanagerClient | None
+    channels: Callable[[Incident], Sequence[str]]
+    parts: Callable[[], Sequence[Part]]
+    clock: Callable[[], datetime]
+
+
+class ServerDeeds:
+    """Made on the event loop that the durable part runs on; called from other threads."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._reader = IncidentReader.of(given.database)
+        self._loop = asyncio.get_running_loop()
+        self._runs = asyncio.Semaphore(RUNS_AT_ONCE)
+
+    @property
+    def mode(self) -> str:
+        """As configured."""
+        return str(self._given.settings.mode)
+
+    @property
+    def page(self) -> str:
+        """As configured."""
+        address = self._given.settings.listen.public_url.rstrip("/")
+        return f"{address}/incidents" if address else ""
+
+    @property
+    def can_silence(self) -> bool:
+        """Whether there is an Alertmanager."""
+        return self._given.silencer is not None
+
+    @property
+    def runbooks(self) -> Sequence[Runbook]:
+        """The active ones, by id."""
+        return sorted(self._given.compiled.runbooks, key=lambda one: one.id)
+
+    def on_it(self, pressed: Click) -> bool:
+        """See `durable.acts`."""
+        return self._done(self._given.durable.act(lambda acts: acts.on_it(pressed)))
+
+    def recheck(self, pressed: Click) -> bool:
+        """See `durable.service`."""
+        durable = self._given.durable
+        return self._done(durable.recheck(pressed.incident, pressed.person.name, pressed.envelope))
+
+    def rate(self, pressed: Click, word: Word) -> bool:
+        """See `durable.acts`."""
+        said = (pressed, word.rating, word.cause, word.note)
+        return self._done(self._given.durable.act(lambda acts: acts.feedback(*said)))
+
+    def check_now(self, incident: str) -> bool:
+        """See `durable.service`."""
+        return self._done(self._given.durable.check_now(incident))
+
+    def silence(self, pressed: Click, wish: Wish) -> bool:
+        """See `durable.service`."""
+        return self._done(self._given.durable.silence(pressed, wish))
+
+    def end_silence(self, pressed: Click, remote_id: str) -> bool:
+        """See `durable.service`; of the incident's own silences only."""
+        found = self._reader.get(pressed.incident)
+        if found is None or all(one.id != remote_id for one in found.silences):
+            return False
+        return self._done(self._given.durable.end_silence(pressed, remote_id))
+
+    def stop(self, person: Person, why: str) -> Stopped:
+        """See `durable.switch`."""
+        return self._done(self._given.durable.switch(lambda switch: switch.stop(person, why)))
+
+    def resume(self) -> Stopped | None:
+        """See `durable.switch`."""
+        return self._done(self._given.durable.switch(lambda switch: switch.resume()))
+
+    def stopped(self) -> Stopped | None:
+        """See `durable.switch`."""
+        return self._done(self._given.durable.switch(lambda switch: switch.state()))
+
+    def incident(self, id: str) -> Incident | None:
+        """With its evidence; of one that has joined another, that one."""
+        found = self._reader.get(id)
+        return self._reader.get(found.joined_into) if found and found.joined_into else found
+
+    def open(self) -> Sequence[Incident]:
+        """The newest first."""
+        return self._reader.list(states=OPEN, limit=LISTED)
+
+    def parts(self) -> Sequence[Part]:
+        """How the backends stand."""
+        return self._given.parts()
+
+    def overview(self) -> Overview:
+        """What the home tab shows."""
+        given = self._given
+        last = self._reader.list(states=(State.RESOLVED,), limit=1)
+        return Overview(
+            open=self.open(),
+            last=last[0] if last else None,
+            month=history.month(given.database, given.clock() - MONTH),
+            parts=self.parts(),
+            stopped=self.stopped(),
+        )
+
+    def past(self, matchers: Sequence[Matcher]) -> history.Past:
+        """The last week."""
+        since = self._given.clock() - LOOKED_BACK
+        return history.past(self._given.database, matchers, since)
+
+    def firing(self, matchers: Sequence[Matcher]) -> tuple[Alert, ...] | Missing:
+        """With the severities of this site."""
+        silencer, incidents = self._given.silencer, self._given.settings.incidents
+        if silencer is None:
+            return Missing(Reason.EMPTY, "no Alertmanager is configured: set alertmanager.url")
+        deadline = time.monotonic() + ALERTMANAGER_SECONDS
+        found = self._done(silencer.firing(matchers, deadline))
+        if isinstance(found, Missing):
+            return found
+        return tuple(with_severity(alert, incidents) for alert in found)
+
+    def diagnose(self, person: Person, labels: Mapping[str, str]) -> Begun:
+        """An open incident about it is enough; otherwise an alert of our own makes one."""
+        given = self._given
+        body = body_of(labels, person.name, given.clock())
+        asked = _incident(body, given)
+        about = self._reader.list(states=OPEN, text=asked.subject.workload, limit=LISTED)
+        same = next((one for one in about if one.key == asked.key), None)
+        seconds = float(given.settings.deadlines.verdict)
+        if same is not None:
+            return Begun(incident=same.id, joined=True, channels=self._channels(same))
+        accepted = self._done(given.durable.accept(body))
+        if not accepted.incidents:
+            return Begun(incident="", why_not=next(iter(accepted.dropped), "it starts nothing"))
+        made = self._reader.get(accepted.incidents[0]) or asked
+        return Begun(incident=accepted.incidents[0], channels=self._channels(made), seconds=seconds)
+
+    def run(self, runbook: str, labels: Mapping[str, str]) -> Incident:
+        """One cause, by the backends as they are now."""
+        given = self._given
+        incident = _incident(body_of(labels, "somebody", given.clock()), given)
+        made = given.make(only(given.compiled, runbook))
+        terms = Terms(as_of=given.clock(), seconds=given.settings.deadlines.verdict)
+
+        async def ran() -> Incident:
+            if self._runs.locked():
+                raise SettingsError(f"{RUNS_AT_ONCE} such checks run already; try in a minute")
+            async with self._runs:
+                return await investigate(made, incident, terms)
+
+        return self._done(ran())
+
+    def _channels(self, incident: Incident) -> tuple[str, ...]:
+        return tuple(self._given.channels(incident))
+
+    def _done(self, work: Awaitable[R]) -> R:
+        async def awaited() -> R:
+            return await work
+
+        return asyncio.run_coroutine_threadsafe(awaited(), self._loop).result()
+
+
+def _incident(body: bytes, given: Given) -> Incident:
+    """What a body is about, as an incident that nobody stores."""
+    rules = given.settings.incidents
+    group = read_group(body)
+    alert = with_severity(group.alerts[0], rules)
+    subject = subject_of(alert, rules)
+    key = key_of(subject, group)
+    return Incident(
+        id=short_name(key, 0, lambda _name: False),
+        key=key,
+        subject=subject,
+        state=State.INVESTIGATING,
+        alerts=(alert,),
+        received_at=given.clock(),
+        mode=str(given.settings.mode),
+    )

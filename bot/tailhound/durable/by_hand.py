@@ -1,0 +1,92 @@
+"""Checks that a person asks for: an alert of our own, which joins like any other, and ends.
+
+Nobody else will ever say that such an alert is over, so it ends an hour after it was asked for.
+"""
+
+import asyncio
+import json
+import logging
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from tailhound.durable.admission import Accepted
+from tailhound.durable.blocking import Blocking
+from tailhound.durable.boot import Boot
+from tailhound.errors import StoreUnavailable
+from tailhound.store.database import Database
+from tailhound.store.tables import alert, body
+
+ALERT = "asked by hand"
+"""The name of its alert."""
+
+LASTS = timedelta(hours=1)
+LOOK_SECONDS = 60.0
+_AT_ONCE = 100
+
+_log = logging.getLogger(__name__)
+
+
+def body_of(labels: Mapping[str, str], by: str, now: datetime) -> bytes:
+    """The webhook body that stands for what somebody asked. `labels` say what it is about."""
+    one = {
+        "status": "firing",
+        "labels": {**labels, "alertname": ALERT},
+        "annotations": {"summary": f"{by} asked for this check"},
+        "startsAt": now.isoformat(),
+    }
+    group = f"{ALERT}:{json.dumps(sorted(labels.items()))}"
+    return json.dumps(
+        {"version": "4", "groupKey": group, "receiver": "by hand", "alerts": [one]}
+    ).encode()
+
+
+def ended(asked: bytes, now: datetime) -> bytes:
+    """The body that says that it is over; ValueError when `asked` is none of these."""
+    document = json.loads(asked)
+    try:
+        alerts = [{**one, "status": "resolved", "endsAt": now.isoformat()}
+                  for one in document["alerts"]]  # fmt: skip
+    except (TypeError, KeyError) as error:
+        raise ValueError("not a body that was made by hand") from error
+    return json.dumps({**document, "alerts": alerts}).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedByHand:
+    """Ends what was asked for, in time. Several replicas may do it at once: a repeat is none."""
+
+    database: Database
+    boot: Boot
+    blocking: Blocking
+    accept: Callable[[bytes], Awaitable[Accepted]]
+
+    async def run(self, every: float = LOOK_SECONDS) -> None:
+        """Look for ever; cancel it to stop."""
+        while True:
+            try:
+                await self.end_due()
+            except StoreUnavailable as error:
+                _log.warning("what was asked by hand ends later: %s", error)
+            await asyncio.sleep(every)
+
+    async def end_due(self) -> int:
+        """End what has lasted its hour; how many there were."""
+        due = await self.blocking.run(self._due)
+        for asked in due:
+            await self.accept(ended(asked, self.boot.clock()))
+        return len(due)
+
+    def _due(self) -> tuple[bytes, ...]:
+        before = (self.boot.clock() - LASTS).timestamp()
+        wanted = (
+            sa.select(body.c.content)
+            .join(alert, alert.c.body_sha == body.c.sha)
+            .where(alert.c.name == ALERT, alert.c.status == "firing", alert.c.starts_at < before)
+            .limit(_AT_ONCE)
+        )
+        with self.database.reading() as connection:
+            return tuple(zlib.decompress(row.content) for row in connection.execute(wanted))

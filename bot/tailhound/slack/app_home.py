@@ -1,0 +1,135 @@
+"""The home tab: what is open, what waits, how it went, how tailhound stands."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final
+
+from slack_bolt import Ack, BoltRequest
+
+from tailhound.errors import StoreUnavailable
+from tailhound.model.names import plural
+from tailhound.model.wording import day_clock
+from tailhound.slack import escape
+from tailhound.slack.actions import PAGE, STOP
+from tailhound.slack.calls import Said, outcome_of
+from tailhound.slack.command_texts import stopped_text
+from tailhound.slack.commanding import stopped_now
+from tailhound.slack.commands import changes_text, incident_lines, parts_text
+from tailhound.slack.deeds import Overview
+from tailhound.slack.events import Event
+from tailhound.slack.kit import Block, actions, button, header, section
+from tailhound.slack.limits import URL
+from tailhound.slack.people import user_of
+from tailhound.slack.texts import written
+from tailhound.slack.tools import Tools
+
+_LOG = logging.getLogger(__name__)
+
+AGAIN_SECONDS: Final = 30.0
+"""A viewer's tab is drawn at most so often."""
+
+NOTHING_WAITS: Final = "Nothing waits for you: no changes exist in this version (observe mode)."
+NOT_READ: Final = "The store did not answer, so nothing is known here. Open this tab again later."
+_VIEWERS: Final = 5_000
+
+
+def home_view(found: Overview, *, mode: str, page: str, now: datetime) -> dict[str, Any]:
+    """The tab."""
+    stop = button("Stop all changes", STOP, value="stop", style="danger")
+    links = (button("Open the web page ↗", PAGE, url=page),) if page and len(page) <= URL else ()
+    changes = changes_text(mode, found.stopped, now)
+    parts = parts_text(found.parts)
+    blocks = (
+        header("open", f"Open incidents ({len(found.open)})"),
+        section("open-list", _open(found, now)),
+        header("waits", "Waits for you (0)"),
+        section("waits-list", NOTHING_WAITS),
+        header("month", "Last 30 days"),
+        section("month-list", _month(found)),
+        header("health", "Health"),
+        section("health-list", f"{parts} · {changes}" if parts else changes),
+        section("stopped", stopped_text(found.stopped, is_new=True) if found.stopped else ""),
+        actions("acts", (*(() if found.stopped else (stop,)), *links)),
+    )
+    return {"type": "home", "blocks": [dict(block) for block in blocks if block]}
+
+
+def _open(found: Overview, now: datetime) -> str:
+    if found.open:
+        return "\n".join(incident_lines(found.open, now))
+    last = found.last
+    if last is None or last.resolved_at is None:
+        return "Nothing is open."
+    at = day_clock(last.resolved_at, now)
+    return f"Nothing is open. Last incident: {escape.value(last.id)}, resolved {at}."
+
+
+def _month(found: Overview) -> str:
+    month = found.month
+    return written("home_month", month=month, incidents=plural(month.incidents, "incident"))
+
+
+def trouble_view(text: str) -> dict[str, Any]:
+    """A tab that only says what is wrong."""
+    blocks: list[Block | None] = [header("open", "Open incidents"), section("open-list", text)]
+    return {"type": "home", "blocks": [dict(block) for block in blocks if block]}
+
+
+class HomeTab:
+    """Draws it when somebody looks, and after somebody stopped all changes."""
+
+    def __init__(self, tools: Tools, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._tools, self._monotonic = tools, monotonic
+        self._lock = threading.Lock()
+        self._drawn: dict[str, float] = {}
+
+    def opened(self, req: BoltRequest) -> None:
+        """Somebody looks at the app; bolt has acknowledged it already."""
+        event = Event.of(req)
+        user = user_of(event.body)
+        inner = event.body.get("event")
+        tab = inner.get("tab") if isinstance(inner, dict) else ""
+        if user and tab == "home" and self._is_due(user):
+            self._tools.behind.do(lambda: self._draw(user))
+
+    def stop_pressed(self, ack: Ack, req: BoltRequest) -> None:
+        """*Stop all changes*: stored first, then acknowledged, then shown."""
+        tools, event = self._tools, Event.of(req)
+        person = tools.person(event, ack)
+        if person is None:
+            return
+        why_not = tools.people.why_no_member(person)
+        if not why_not:
+            tools.store.ask(lambda: stopped_now(tools, person, ""))
+        ack()
+        tools.behind.do(lambda: self._draw(person.id, why_not))
+
+    def _is_due(self, user: str) -> bool:
+        now = self._monotonic()
+        with self._lock:
+            if now - self._drawn.get(user, -AGAIN_SECONDS) < AGAIN_SECONDS:
+                return False
+            if len(self._drawn) >= _VIEWERS:
+                self._drawn.clear()
+            self._drawn[user] = now
+        return True
+
+    def _draw(self, user: str, note: str = "") -> None:
+        tools = self._tools
+        deeds = tools.deeds
+        try:
+            found = deeds.overview()
+            view = home_view(found, mode=deeds.mode, page=deeds.page, now=tools.now())
+        except StoreUnavailable as error:
+            _LOG.error("the home tab can't be filled: %s", error)
+            view = trouble_view(NOT_READ)
+        if note:
+            view["blocks"].insert(0, section("note", note))
+        told = outcome_of(lambda web: web.views_publish(user_id=user, view=view), tools.web)
+        if not isinstance(told, Said):
+            _LOG.warning("Slack did not take a home tab: %s", told)
+            with self._lock:
+                self._drawn.pop(user, None)

@@ -1,0 +1,144 @@
+"""`/tailhound ...`: what is typed, done and answered."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from slack_bolt import Ack, BoltRequest
+
+from tailhound.durable.acts import Person
+from tailhound.errors import TailhoundError
+from tailhound.slack import command_texts as texts
+from tailhound.slack import commands, escape
+from tailhound.slack.actions import incident_in
+from tailhound.slack.commands import Standing
+from tailhound.slack.events import Event
+from tailhound.slack.promptly import Told
+from tailhound.slack.silence_form import NO_ALERTMANAGER, SilenceForm
+from tailhound.slack.tools import BUSY, Tools, aloud, ephemeral
+
+STORE_SILENT: Final = "The store did not answer, so this is not known. Try again in a minute."
+NOT_STORED: Final = "Not recorded, type it again."
+
+_Answer = dict[str, Any] | Callable[[], None]
+"""What the acknowledgement says, or what is done behind one that says nothing."""
+
+_Handler = Callable[[Event, Person, list[str]], _Answer]
+
+
+class Commanding:
+    """Handles the command. Whatever it stores is stored before it is acknowledged."""
+
+    def __init__(self, tools: Tools, silence: SilenceForm) -> None:
+        self._tools, self._silence = tools, silence
+        self._handlers: Mapping[str, _Handler] = {
+            "diagnose": self._diagnose,
+            "run": self._run,
+            "status": self._status,
+            "approvals": lambda *_: ephemeral(commands.WAITS),
+            "runbooks": lambda _event, _person, words: ephemeral(
+                texts.runbooks_text(tools.deeds.runbooks, words)
+            ),
+            "silence": self._silenced,
+            "stop": self._stop,
+            "resume": self._resume,
+            "help": lambda *_: ephemeral(commands.help_text()),
+        }
+
+    def typed(self, ack: Ack, req: BoltRequest) -> None:
+        """Somebody typed the command."""
+        event = Event.of(req)
+        person = self._tools.person(event, ack)
+        if person is None:
+            return
+        words = event.text.split()
+        word = words[0].lower() if words else "help"
+        handler = self._handlers.get(word)
+        if handler is None:
+            ack(ephemeral(commands.unknown_text(words[0])))
+            return
+        said = handler(event, person, words[1:])
+        if isinstance(said, dict):
+            ack(said)
+            return
+        ack()
+        if not self._tools.behind.do(said):
+            self._tools.whisper(event, BUSY)
+
+    def _status(self, _event: Event, _person: Person, _words: list[str]) -> _Answer:
+        tools = self._tools
+        deeds = tools.deeds
+
+        def read() -> Standing:
+            return Standing(
+                open=deeds.open(), parts=deeds.parts(), mode=deeds.mode, stopped=deeds.stopped()
+            )
+
+        found = tools.store.ask(read)
+        if not isinstance(found, Told):
+            return ephemeral(STORE_SILENT)
+        return ephemeral(commands.status_text(found.value, tools.now()))
+
+    def _diagnose(self, event: Event, person: Person, words: list[str]) -> _Answer:
+        tools, labels = self._tools, texts.subject_labels(words)
+        if isinstance(labels, str):
+            return ephemeral(texts.diagnose_help(labels))
+        found = tools.store.ask(lambda: tools.deeds.diagnose(person, labels))
+        if not isinstance(found, Told):
+            return ephemeral(NOT_STORED)
+        said = texts.begun_text(found.value, labels, event.channel)
+        return aloud(said) if found.value.incident else ephemeral(said)
+
+    def _run(self, event: Event, _person: Person, words: list[str]) -> _Answer:
+        tools = self._tools
+        runbooks = tools.deeds.runbooks
+        wanted = words[0].lower() if words else ""
+        if all(one.id != wanted for one in runbooks):
+            return ephemeral(texts.unknown_runbook_text(wanted, runbooks))
+        labels = texts.subject_labels(words[1:])
+        if isinstance(labels, str):
+            return ephemeral(texts.run_help(labels))
+        return lambda: self._ran(event, wanted, labels)
+
+    def _ran(self, event: Event, runbook: str, labels: Mapping[str, str]) -> None:
+        self._tools.reply(event.response_url, aloud(texts.running_text(runbook, labels)))
+        try:
+            said = aloud(texts.ran_text(self._tools.deeds.run(runbook, labels), labels))
+        except TailhoundError as error:
+            said = ephemeral(f"Not checked: {escape.sentence(str(error))}")
+        self._tools.reply(event.response_url, said)
+
+    def _silenced(self, event: Event, person: Person, words: list[str]) -> _Answer:
+        tools = self._tools
+        incident = words[0].upper() if len(words) == 1 else ""
+        if not incident or incident_in(f"{incident}:0") != incident:
+            return ephemeral("Write `/tailhound silence INCIDENT`; `/tailhound status` names them.")
+        if not tools.deeds.can_silence:
+            return ephemeral(NO_ALERTMANAGER)
+        return lambda: self._silence.open(event, person, incident)
+
+    def _stop(self, _event: Event, person: Person, words: list[str]) -> _Answer:
+        tools = self._tools
+        why_not = tools.people.why_no_member(person)
+        if why_not:
+            return ephemeral(why_not)
+        why = escape.clean(" ".join(words))[:200]
+        found = tools.store.ask(lambda: stopped_now(tools, person, why))
+        return ephemeral(NOT_STORED) if not isinstance(found, Told) else aloud(found.value)
+
+    def _resume(self, _event: Event, person: Person, _words: list[str]) -> _Answer:
+        tools = self._tools
+        why_not = tools.people.why_no_member(person)
+        if why_not:
+            return ephemeral(why_not)
+        found = tools.store.ask(tools.deeds.resume)
+        if not isinstance(found, Told):
+            return ephemeral(NOT_STORED)
+        said = texts.resumed_text(found.value, person.name, tools.now())
+        return ephemeral(said) if found.value is None else aloud(said)
+
+
+def stopped_now(tools: Tools, person: Person, why: str) -> str:
+    """Stop all changes, and say how it stands."""
+    before = tools.deeds.stopped()
+    stands = tools.deeds.stop(person, why)
+    return texts.stopped_text(stands, is_new=before is None)

@@ -1,0 +1,149 @@
+"""What people in Slack can set in motion or ask: the seam to the rest, filled by `tailhound.app`.
+
+Each call blocks, is made from a thread of its own, and may raise a TailhoundError. What stores
+something returns once it is stored; LookupError means that there is no such incident.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tailhound.actions.silence import Matcher
+from tailhound.durable.acts import Click, Person
+from tailhound.durable.silencing import Wish
+from tailhound.durable.switch import Stopped
+from tailhound.model import Alert, Incident, Missing, Rating
+from tailhound.rules.runbook import Runbook
+from tailhound.store.history import Month, Past
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """What a person says of a diagnosis. `cause` is a runbook's id, "" = not in the list."""
+
+    rating: Rating
+    cause: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What came of a diagnosis that somebody asked for.
+
+    `incident` "" = it starts nothing, for the reason `why_not`. `joined` = that incident was open
+    already. `channels` are those in which its message stands; `seconds` is when its verdict comes.
+    """
+
+    incident: str
+    joined: bool = False
+    channels: tuple[str, ...] = ()
+    seconds: float = 0.0
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of tailhound or of what it asks: its name, how it stands, whether it works."""
+
+    name: str
+    state: str
+    works: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """What the home tab shows. `last` is the incident that ended last, None without any."""
+
+    open: Sequence[Incident]
+    last: Incident | None
+    month: Month
+    parts: Sequence[Part]
+    stopped: Stopped | None
+
+
+class Deeds(Protocol):
+    """The rest of tailhound, as far as people in Slack reach it."""
+
+    @property
+    def mode(self) -> str:
+        """`observe`, `shadow` or `one-click`."""
+
+    @property
+    def page(self) -> str:
+        """Where the pages are, "" = nowhere that people could reach."""
+
+    @property
+    def can_silence(self) -> bool:
+        """Whether there is an Alertmanager to set silences in."""
+
+    @property
+    def runbooks(self) -> Sequence[Runbook]:
+        """The active ones, by id."""
+
+    def on_it(self, pressed: Click) -> bool:
+        """Somebody looks after it; False when that very click was known."""
+        ...
+
+    def recheck(self, pressed: Click) -> bool:
+        """Ask everything again; False when that very click was known."""
+        ...
+
+    def rate(self, pressed: Click, word: Word) -> bool:
+        """What it really was; False when that very click was known."""
+        ...
+
+    def check_now(self, incident: str) -> bool:
+        """Do not let it wait its turn; False when it does not wait. It gets its own message."""
+        ...
+
+    def silence(self, pressed: Click, wish: Wish) -> bool:
+        """Set a silence; False when that very click was known."""
+        ...
+
+    def end_silence(self, pressed: Click, remote_id: str) -> bool:
+        """End one; False when it has ended, or that very click was known."""
+        ...
+
+    def stop(self, person: Person, why: str) -> Stopped:
+        """Stop all changes; what stands now."""
+        ...
+
+    def resume(self) -> Stopped | None:
+        """Allow changes again; what stood until now."""
+        ...
+
+    def diagnose(self, person: Person, labels: Mapping[str, str]) -> Begun:
+        """Check something that no alert has come for."""
+        ...
+
+    def incident(self, id: str) -> Incident | None:
+        """One incident, with everything that is known."""
+        ...
+
+    def open(self) -> Sequence[Incident]:
+        """The open incidents, the newest first, without their evidence."""
+        ...
+
+    def stopped(self) -> Stopped | None:
+        """The stop switch."""
+        ...
+
+    def parts(self) -> Sequence[Part]:
+        """How the backends stand."""
+        ...
+
+    def overview(self) -> Overview:
+        """What the home tab shows."""
+        ...
+
+    def past(self, matchers: Sequence[Matcher]) -> Past:
+        """What these matchers would have muted lately."""
+        ...
+
+    def firing(self, matchers: Sequence[Matcher]) -> tuple[Alert, ...] | Missing:
+        """What they would mute now, by Alertmanager; within about five seconds."""
+        ...
+
+    def run(self, runbook: str, labels: Mapping[str, str]) -> Incident:
+        """Check one cause of one thing; nothing is stored. It takes as long as a verdict."""
+        ...

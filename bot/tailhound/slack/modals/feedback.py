@@ -1,0 +1,87 @@
+"""The form *What was it really?*: how good the diagnosis was, and what the cause was. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from tailhound.model import Incident, Rating, telling
+from tailhound.model.names import capital, cause_name
+from tailhound.rules.runbook import Runbook
+from tailhound.slack.actions import CAUSE, FEEDBACK_FORM, NOTE, RATING
+from tailhound.slack.deeds import Word
+from tailhound.slack.escape import clean
+from tailhound.slack.kit import context, plain
+from tailhound.slack.limits import OPTION_VALUE, SELECT_OPTIONS
+from tailhound.slack.modals import sheet
+from tailhound.slack.modals.sheet import Frame, Note, View
+
+TITLE: Final = "What was it really?"
+LOADING: Final = "Reading the incident…"
+NOTE_LENGTH: Final = 500
+NOT_IN_LIST: Final = "-"
+_RATINGS: Final = {
+    "right": (Rating.RIGHT, "Right"),
+    "partly": (Rating.PARTLY, "Right, but not the whole story"),
+    "wrong": (Rating.WRONG, "Wrong"),
+    "unsure": (Rating.UNSURE, "I can't tell"),
+}
+
+
+def frame(note: Note, submit: str = "") -> Frame:
+    """What stands around it."""
+    return Frame(title=TITLE, callback=FEEDBACK_FORM, note=note, submit=submit)
+
+
+def form(incident: Incident, runbooks: Sequence[Runbook], note: Note) -> View:
+    """The form for one incident."""
+    ratings = [sheet.option(text, id) for id, (_, text) in _RATINGS.items()]
+    causes = [sheet.option(_title(one), one.id) for one in listed(incident, runbooks)]
+    causes.append(sheet.option("not in this list", NOT_IN_LIST))
+    return sheet.view(
+        frame(note, "Save"),
+        [
+            sheet.field("The diagnosis was", sheet.radio(RATING, ratings)),
+            sheet.field("The cause was", sheet.select(CAUSE, causes), optional=True),
+            sheet.field(
+                "How do you know? (optional)",
+                sheet.text_field(NOTE, NOTE_LENGTH, "one sentence; everyone here sees it"),
+                optional=True,
+                hint=plain("No prompts, no secrets: everyone in the channel sees it."),
+            ),
+            context(
+                "small",
+                "Counts towards precision and recall of the runbook. "
+                "You can change it for 30 days.",
+            ),
+        ],
+    )
+
+
+def listed(incident: Incident, runbooks: Sequence[Runbook]) -> tuple[Runbook, ...]:
+    """The runbooks to choose from: what was confirmed, what was nearest, the others by id."""
+    known = {one.id: one for one in runbooks if len(one.id) <= OPTION_VALUE}
+    diagnosis = incident.diagnosis
+    first = [cause.runbook for cause in telling.headline_causes(diagnosis)]
+    first += list(diagnosis.chain) if diagnosis else []
+    first += [cause.runbook for cause in telling.nearest(diagnosis)]
+    ordered = dict.fromkeys([*(id for id in first if id in known), *sorted(known)])
+    return tuple(known[id] for id in list(ordered)[: SELECT_OPTIONS - 1])
+
+
+def _title(runbook: Runbook) -> str:
+    return f"{capital(cause_name(runbook.id))}: {runbook.cause}"
+
+
+def word(sent: View, incident: Incident, runbooks: Sequence[Runbook]) -> Word | dict[str, str]:
+    """What a sent form says; what is wrong with it, by field, otherwise."""
+    found = _RATINGS.get(sheet.chosen(sent, RATING))
+    if found is None:
+        return {RATING: "Choose one of these."}
+    rating, cause = found[0], sheet.chosen(sent, CAUSE)
+    cause = "" if cause == NOT_IN_LIST else cause
+    if cause and all(one.id != cause for one in listed(incident, runbooks)):
+        return {CAUSE: "Choose one of these."}
+    named = [one.runbook for one in telling.headline_causes(incident.diagnosis)]
+    if rating is Rating.WRONG and named == [cause]:
+        return {CAUSE: "This is the cause that was named. Choose another one, or Right above."}
+    note = clean(sheet.chosen(sent, NOTE))[:NOTE_LENGTH]
+    return Word(rating=rating, cause=cause, note=note)

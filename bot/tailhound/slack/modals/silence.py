@@ -1,0 +1,235 @@
+"""The form *Silence alerts*: what to mute, for how long, and what that means now. Pure."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from tailhound.actions.silence import HOURS as ALL_HOURS
+from tailhound.actions.silence import REASONS, Muted, Scope, muted, scopes
+from tailhound.durable.silencing import Wish
+from tailhound.model import Alert, Incident, Missing
+from tailhound.model.names import listed, plural
+from tailhound.model.wording import cut, day_clock, duration
+from tailhound.slack import escape
+from tailhound.slack.actions import END_SILENCE, HOURS, NOTE, SCOPE, SILENCE_FORM, TICK, WHY
+from tailhound.slack.escape import Mrkdwn, clean
+from tailhound.slack.kit import Block, button, context, section
+from tailhound.slack.modals import sheet
+from tailhound.slack.modals.sheet import Frame, Note, View
+from tailhound.slack.texts import written
+from tailhound.store.history import Past
+
+TITLE: Final = "Silence alerts"
+LOADING: Final = "Asking Alertmanager what would be muted… up to 5 s"
+CHANGED: Final = (
+    "What this choice mutes has changed since the preview. It is shown anew: look again."
+)
+NOTE_LENGTH: Final = 300
+_WHY_LENGTH: Final = 500
+_DEFAULT_HOURS: Final = 2.0
+_MATCHERS_SHOWN: Final = 12
+_HELD_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What is chosen of what an incident offers: what to mute, and for how many hours."""
+
+    incident: Incident
+    scope: Scope
+    hours: float
+
+    @classmethod
+    def of(cls, incident: Incident, scope: str = "", hours: str = "") -> "Choice | None":
+        """The choice with these ids, the first and 2 h where they are none; None = no choice."""
+        found = scopes(incident)
+        if not found:
+            return None
+        named = next((one for one in found if one.id == scope), found[0])
+        length = next((one for one in ALL_HOURS if f"{one:g}" == hours), _DEFAULT_HOURS)
+        return cls(incident=incident, scope=named, hours=length)
+
+    @property
+    def widest(self) -> Scope:
+        """The choice that holds all others."""
+        return scopes(self.incident)[-1]
+
+    @property
+    def mark(self) -> str:
+        """Stands for what would be muted, to the letter: another mark, another silence."""
+        text = "\n".join(matcher.text for matcher in self.scope.matchers)
+        return f"{self.scope.id}:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What Alertmanager and the store say. `firing` is what the widest choice mutes now."""
+
+    firing: tuple[Alert, ...] | Missing
+    past: Past | None = None
+
+    def muted(self, scope: Scope) -> Muted | None:
+        """What a choice mutes now; None = nobody knows."""
+        return None if isinstance(self.firing, Missing) else muted(scope.matchers, self.firing)
+
+    def may_page(self, scope: Scope) -> bool:
+        """Whether pages would be muted, for all that is known."""
+        found = self.muted(scope)
+        return found is None or found.pages > 0
+
+
+def frame(note: Note, submit: str = "") -> Frame:
+    """What stands around it."""
+    return Frame(title=TITLE, callback=SILENCE_FORM, note=note, submit=submit)
+
+
+def preview(choice: Choice, known: Known, note: Note, now: datetime) -> View:
+    """The form with what this choice means."""
+    found = known.muted(choice.scope)
+    alerts = "-" if found is None else str(found.alerts)
+    ask = "1" if known.may_page(choice.scope) else "0"
+    seen = f"{choice.mark}/{alerts}/{ask}"
+    lasting = duration(choice.hours * 3600).replace("\u00a0", " ")
+    return sheet.view(
+        frame(replace(note, seen=seen), f"Silence for {lasting}"),
+        [
+            *_held(choice.incident, now),
+            *_fields(choice, known),
+            sheet.preformatted("matchers", _matchers(choice.scope)),
+            section("effect", _effect(choice, known, now)),
+            _tick() if ask == "1" else None,
+            context(
+                "small", "Alertmanager silence in your name · nothing is changed in the cluster"
+            ),
+        ],
+    )
+
+
+def _held(incident: Incident, now: datetime) -> Sequence[Block | None]:
+    """The silences that hold already, each with its end."""
+    held = [one for one in incident.silences if one.holds(now)]
+    return [
+        section(
+            f"held-{number}",
+            f"Silenced by {escape.value(one.by) or 'somebody'} until {day_clock(one.until, now)} "
+            f"({plural(one.alerts, 'alert')})",
+            accessory=button("End it now", END_SILENCE, value=one.id[:200]),
+        )
+        for number, one in enumerate(held[:_HELD_SHOWN])
+        if one.id
+    ]
+
+
+def _fields(choice: Choice, known: Known) -> Sequence[Block]:
+    what = {one.id: sheet.option(_titled(one, known), one.id) for one in scopes(choice.incident)}
+    lengths = {hours: sheet.option(duration(hours * 3600), f"{hours:g}") for hours in ALL_HOURS}
+    why = [sheet.option(reason, reason) for reason in REASONS]
+    return [
+        sheet.field(
+            "What",
+            sheet.radio(SCOPE, list(what.values()), what[choice.scope.id]),
+            dispatch_action=True,
+        ),
+        sheet.field(
+            "For how long",
+            sheet.select(HOURS, list(lengths.values()), lengths[choice.hours]),
+            dispatch_action=True,
+        ),
+        sheet.field("Why", sheet.select(WHY, why)),
+        sheet.field(
+            "Note (optional)",
+            sheet.text_field(NOTE, NOTE_LENGTH, "shown in the channel and in Alertmanager"),
+            optional=True,
+        ),
+    ]
+
+
+def _titled(scope: Scope, known: Known) -> str:
+    found = known.muted(scope)
+    now = "" if found is None else f" ({found.alerts} now)"
+    return f"{cut(clean(scope.title), 60)}{now}"
+
+
+def _matchers(scope: Scope) -> str:
+    shown = [cut(clean(matcher.text), 120) for matcher in scope.matchers[:_MATCHERS_SHOWN]]
+    left = len(scope.matchers) - len(shown)
+    return "\n".join([*shown, *([f"+ {left} more"] if left > 0 else [])])
+
+
+def _effect(choice: Choice, known: Known, now: datetime) -> str:
+    found = known.muted(choice.scope)
+    firing = known.firing
+    why = escape.sentence(firing.detail, 160) if isinstance(firing, Missing) else ""
+    return written(
+        "modal_silence",
+        muted=None if found is None else Mrkdwn(_muted(found)),
+        why=why,
+        past=None if known.past is None else Mrkdwn(_past(known.past)),
+        others=_others(choice),
+        until=day_clock(now + timedelta(hours=choice.hours), now),
+    )
+
+
+def _muted(found: Muted) -> str:
+    """`3 firing alerts (1 page)`."""
+    pages = f" ({plural(found.pages, 'page')})" if found.pages else ""
+    return f"{plural(found.alerts, 'firing alert')}{pages}"
+
+
+def _past(past: Past) -> str:
+    """`14 alerts, 2 of them pages that were real incidents: 5B2M, 1Q9X`."""
+    least = "" if past.whole else "at least "
+    told = f"{least}{plural(past.alerts, 'alert')}"
+    if not past.real:
+        return f"{told}, none of them a page of an incident that is known to have been real"
+    pages = f"pages of {plural(len(past.real), 'real incident')}"
+    return f"{told}, among them {pages}: {escape.value(listed(past.real, 5), 80)}"
+
+
+def _others(choice: Choice) -> str:
+    """The alerts of the incident that go on."""
+    matchers = choice.scope.matchers
+    names = dict.fromkeys(
+        clean(alert.name)
+        for alert in choice.incident.firing
+        if not all(matcher.holds(alert.labels) for matcher in matchers)
+    )
+    return escape.value(listed([cut(name, 40) for name in names], 2), 120) if names else ""
+
+
+def _tick() -> Block:
+    known = sheet.option("I know this mutes pages", "yes")
+    return sheet.field(
+        "Pages", {"type": "checkboxes", "action_id": TICK, "options": [known]}, optional=False
+    )
+
+
+def wish(sent: View, choice: Choice, note: Note) -> Wish | dict[str, str]:
+    """What a sent form asks for; what is wrong with it, by field, otherwise."""
+    mark, _, rest = note.seen.partition("/")
+    alerts, _, asks = rest.partition("/")
+    if mark != choice.mark or sheet.chosen(sent, SCOPE) != choice.scope.id:
+        return {SCOPE: CHANGED}
+    if f"{choice.hours:g}" != sheet.chosen(sent, HOURS):
+        return {HOURS: "Choose one of these."}
+    why = sheet.chosen(sent, WHY)
+    if why not in REASONS:
+        return {WHY: "Choose one of these."}
+    if asks != "0" and not sheet.ticked(sent, TICK):
+        return {SCOPE: "This mutes pages: tick the box below, or choose less."}
+    typed = clean(sheet.chosen(sent, NOTE))[:NOTE_LENGTH]
+    counted = int(alerts) if alerts.isdecimal() else _own(choice)
+    comment = f"{why}: {typed}" if typed else why
+    return Wish(
+        matchers=choice.scope.matchers,
+        hours=choice.hours,
+        why=comment[:_WHY_LENGTH],
+        alerts=counted,
+    )
+
+
+def _own(choice: Choice) -> int:
+    """The alerts of the incident itself, where Alertmanager did not count."""
+    return muted(choice.scope.matchers, choice.incident.firing).alerts

@@ -1,0 +1,84 @@
+"""Buttons of a message that need no form: stored first, then acknowledged, then answered."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from slack_bolt import Ack, BoltRequest
+
+from tailhound.durable.acts import Click
+from tailhound.model import Rating
+from tailhound.slack.actions import CHECK_NOW, ON_IT, OPEN_HELD, RECHECK, RIGHT
+from tailhound.slack.deeds import Deeds, Word
+from tailhound.slack.events import Event
+from tailhound.slack.promptly import Told
+from tailhound.slack.tools import Tools, told
+
+KNOWN: Final = "Recorded already; this click changed nothing more."
+NOT_OURS: Final = "Not recorded: this button is none of tailhound's."
+
+
+@dataclass(frozen=True, slots=True)
+class _Press:
+    """What a button does, and what is said when it did, or when there was nothing to do."""
+
+    do: Callable[[Deeds, Click], bool]
+    done: str
+    nothing: str = KNOWN
+
+
+_OWN_MESSAGE: Final = "It has its own message, here or on its way."
+PRESSES: Final[Mapping[str, _Press]] = {
+    RECHECK: _Press(
+        lambda deeds, click: deeds.recheck(click),
+        "Recorded: {incident} is checked again; its message changes with the answer.",
+    ),
+    ON_IT: _Press(
+        lambda deeds, click: deeds.on_it(click),
+        "Recorded: you are on it. The message of {incident} tells everybody.",
+    ),
+    RIGHT: _Press(
+        lambda deeds, click: deeds.rate(click, Word(rating=Rating.RIGHT)),
+        "Recorded: that was it. It counts for the runbook; you can change it for 30 days.",
+    ),
+    CHECK_NOW: _Press(
+        lambda deeds, click: deeds.check_now(click.incident),
+        "Recorded: {incident} is checked now; its message changes with the answer.",
+        f"{{incident}} does not wait any more. {_OWN_MESSAGE}",
+    ),
+    OPEN_HELD: _Press(
+        lambda deeds, click: deeds.check_now(click.incident),
+        "Recorded: {incident} gets its own message, and is checked now.",
+        f"Recorded: {{incident}} is checked already. {_OWN_MESSAGE}",
+    ),
+}
+
+
+class Presses:
+    """Handles them."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def pressed(self, ack: Ack, req: BoltRequest) -> None:
+        """A button was pressed."""
+        tools, event = self._tools, Event.of(req)
+        person = tools.person(event, ack)
+        if person is None:
+            return
+        incident = event.incident
+        if not incident:
+            ack()
+            tools.whisper(event, NOT_OURS)
+            return
+        press = PRESSES[event.action]
+        click = Click(incident, person, event.envelope)
+        outcome = tools.store.ask(lambda: press.do(tools.deeds, click))
+        if not isinstance(outcome, Told):
+            tools.envelopes.forget(event.envelope)
+            ack()
+            tools.whisper(event, told(outcome, incident))
+            return
+        ack()
+        said = press.done if outcome.value else press.nothing
+        tools.whisper(event, said.format(incident=incident))

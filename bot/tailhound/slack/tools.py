@@ -1,0 +1,174 @@
+"""What every handler works with: the deeds, the store asked promptly, and ways to answer."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from slack_bolt import Ack
+from slack_sdk import WebClient
+from slack_sdk.webhook import WebhookClient
+from slack_sdk.webhook.webhook_response import WebhookResponse
+
+from tailhound.durable.acts import Person
+from tailhound.slack.calls import Lost, No, Said, outcome_of
+from tailhound.slack.deeds import Deeds
+from tailhound.slack.envelopes import Envelopes
+from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.events import Event
+from tailhound.slack.kit import mrkdwn
+from tailhound.slack.people import STRANGER, People
+from tailhound.slack.promptly import NOT_RECORDED, Gone, Promptly, Silent, Told
+
+_LOG = logging.getLogger(__name__)
+
+TOO_LATE: Final = (
+    "Slack took longer than 3 s to reach tailhound. Nothing was changed. Please click again."
+)
+BUSY: Final = "Too much is being asked just now. Nothing was changed; try again in a minute."
+_BEHIND_AT_ONCE: Final = 16
+_TEXT: Final = 2_900
+
+Reply = Callable[[str, dict[str, Any]], None]
+"""response_url, what is said: `answer`, unless a test listens."""
+
+
+class Behind:
+    """Work that goes on behind an acknowledgement: at most so much at any moment."""
+
+    def __init__(self, at_once: int = _BEHIND_AT_ONCE) -> None:
+        self._slots = threading.BoundedSemaphore(at_once)
+        self._closed = False
+
+    def do(self, work: Callable[[], None]) -> bool:
+        """Begin it; False when too much goes on already, or tailhound ends."""
+        if self._closed or not self._slots.acquire(blocking=False):
+            return False
+        threading.Thread(target=self._run, args=(work,), name="slack-behind", daemon=True).start()
+        return True
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._closed = True
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception:  # noqa: BLE001  nobody waits for it: a bug must be seen in the log
+            _LOG.exception("what a click asked for was not done")
+        finally:
+            self._slots.release()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """`web` is the client for calls that answer people; `now` tells the time of day."""
+
+    deeds: Deeds
+    store: Promptly
+    people: People
+    behind: Behind
+    envelopes: Envelopes
+    web: WebClient
+    reply: Reply
+    now: Callable[[], datetime]
+
+    def person(self, event: Event, ack: Ack) -> Person | None:
+        """Who acts; a stranger, or nobody, is told off, and the click acknowledged."""
+        found = None if self.people.is_stranger(event.body) else self.people.person(event.body)
+        if found is None:
+            ack()
+            self.whisper(event, STRANGER)
+        return found
+
+    def whisper(self, event: Event, text: str) -> None:
+        """Tell who acted, and nobody else; behind the acknowledgement, not before it."""
+        url = event.response_url
+        if url:
+            threading.Thread(
+                target=self.reply, args=(url, ephemeral(text)), name="slack-reply", daemon=True
+            ).start()
+
+    def whisper_in(self, where: tuple[str, str], person: Person, text: str) -> None:
+        """Tell one person in a channel, in its thread if there is one: (channel, thread)."""
+        channel, thread = where
+        if not channel:
+            return
+        told = outcome_of(
+            lambda web: web.chat_postEphemeral(
+                channel=channel, user=person.id, thread_ts=thread or None, **_said(text)
+            ),
+            self.web,
+        )
+        if not isinstance(told, Said):
+            _LOG.warning("the answer to a form did not arrive: %s", told)
+
+    def open_view(self, event: Event, view: dict[str, Any]) -> dict[str, Any] | None:
+        """Open a form; None when Slack does not, which the person is told."""
+        found = outcome_of(
+            lambda web: web.views_open(trigger_id=event.trigger, view=view), self.web
+        )
+        if isinstance(found, Said):
+            return dict(found.data.get("view") or {})
+        _LOG.warning("Slack opened no form: %s", found)
+        late = isinstance(found, No) and found.error.endswith("trigger_id")
+        self.whisper(event, TOO_LATE if late else f"Slack opened no form ({_why(found)}). Again?")
+        return None
+
+    def update_view(self, shown: dict[str, Any], view: dict[str, Any], *, hash: str = "") -> bool:
+        """Change an open form; False when somebody changed it since `hash`."""
+        more = {"hash": hash} if hash else {}
+        found = outcome_of(
+            lambda web: web.views_update(view_id=shown["id"], view=view, **more), self.web
+        )
+        if isinstance(found, Said):
+            return True
+        _LOG.warning("Slack did not change a form: %s", found)
+        return not (isinstance(found, No) and found.error == "hash_conflict")
+
+
+def told(outcome: Told[Any] | Gone | Silent, incident: str) -> str:
+    """What to say when nothing was stored; "" when it was."""
+    if isinstance(outcome, Told):
+        return ""
+    if isinstance(outcome, Gone):
+        return f"Not recorded: there is no incident {incident} here any more."
+    return NOT_RECORDED
+
+
+def _why(found: No | Lost) -> str:
+    return found.error if isinstance(found, No) else "no answer"
+
+
+def _said(text: str) -> dict[str, Any]:
+    text = text if len(text) <= _TEXT else f"{text[:_TEXT]}…"
+    return {"text": text, "blocks": [{"type": "section", "text": mrkdwn(text)}]}
+
+
+def ephemeral(text: str) -> dict[str, Any]:
+    """An answer that only who asked sees."""
+    return {"response_type": "ephemeral", "replace_original": False, **_said(text)}
+
+
+def aloud(text: str) -> dict[str, Any]:
+    """An answer that everybody in the channel sees."""
+    return {"response_type": "in_channel", "replace_original": False, **_said(text)}
+
+
+def answer(url: str, said: dict[str, Any]) -> None:
+    """Say something at Slack's `response_url`."""
+    try:
+        got: WebhookResponse = WebhookClient(url, timeout=5, retry_handlers=[]).send_dict(said)
+    except (OSError, ValueError) as error:
+        _LOG.warning("the reply to a click did not arrive: %s", error)
+        return
+    if got.status_code != 200:
+        _LOG.warning("Slack refused the reply to a click: %s %s", got.status_code, got.body)
+
+
+__all__ = [
+    "BUSY", "TOO_LATE", "Behind", "Mrkdwn", "Reply", "Tools", "aloud", "answer", "ephemeral",
+    "told",
+]  # fmt: skip

@@ -1,0 +1,276 @@
+"""`/tailhound ...`: what is typed, done, and said to one or to all."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tailhound.app import collectors, runbook_files
+from tailhound.durable.acts import Person
+from tailhound.errors import SettingsError, StoreUnavailable
+from tailhound.model import OnIt, Verdict
+from tailhound.requests.argv import SHIPPED
+from tailhound.rules.loading import load_runbooks
+from tailhound.rules.runbook import Runbook
+from tailhound.settings import Settings
+from tailhound.slack.command_texts import subject_labels
+from tailhound.slack.commands import COMMANDS
+from tailhound.slack.deeds import Begun
+from tailhound.slack.local import Person as Member
+from tailhound.slack.people import STRANGER
+from tests.samples.incidents import CONFIRMED, LISTED, UNKNOWN
+from tests.samples.story import at
+from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor, texts
+
+
+@pytest.fixture(scope="module")
+def runbooks() -> tuple[Runbook, ...]:
+    return load_runbooks(runbook_files(Settings()), collectors(), SHIPPED)
+
+
+@pytest.fixture
+def room(runbooks: tuple[Runbook, ...]) -> Iterator[Floor]:
+    with floor() as made:
+        made.desk.runbooks = runbooks
+        yield made
+
+
+def said_aloud(room: Floor) -> list[str]:
+    """What everybody in the channel reads."""
+    return [str(message["text"]) for message in room.slack.messages(CHANNEL)]
+
+
+def _fail() -> None:
+    raise StoreUnavailable("locked")
+
+
+@pytest.mark.parametrize("text", ["", "help", "HELP me"])
+def test_help_lists_every_command(room: Floor, text: str) -> None:
+    told = room.type(text)
+    for word in COMMANDS:
+        assert f"`/tailhound {word}`" in told
+    assert said_aloud(room) == []
+
+
+def test_an_unknown_word_runs_nothing_and_gets_the_nearest_command(room: Floor) -> None:
+    assert room.type("dignose") == (
+        "No command `dignose`. Did you mean `diagnose`? `/tailhound help` lists all 9."
+    )
+    assert room.type("<!channel>`x") == (
+        "No command `&lt;!channel&gt;'x`. `/tailhound help` lists all 9."
+    )
+    assert room.desk.stored == []
+
+
+def test_status_tells_what_is_open_and_how_the_backends_stand(room: Floor) -> None:
+    taken = replace(CONFIRMED, on_it=OnIt(by="ana", since=at(4)))
+    room.desk.listed = (taken, *room.desk.listed[1:])
+    assert room.type("status").splitlines() == [
+        "*2 open, changes off (observe mode).*",
+        "8R5W llm/chat-json · the CPU limit stops the engine · high · since 03:00 UTC · "
+        "ana is on it",
+        "8R5W llm/chat-json · being checked · since 03:00 UTC",
+        "Prometheus answers · *SSH can't be reached*",
+    ]
+    assert said_aloud(room) == []
+
+
+def test_a_long_status_is_cut_with_a_count(room: Floor) -> None:
+    room.desk.listed = LISTED * 40
+    told = room.type("status")
+    assert f"*{len(room.desk.listed)} open" in told
+    assert f"+ {len(room.desk.listed) - 20} more on the page" in told
+
+
+def test_status_with_nothing_open_names_the_next_step(room: Floor) -> None:
+    room.desk.listed = ()
+    assert room.type("status").startswith("*Nothing is open, changes off (observe mode).*")
+    assert "/tailhound diagnose" in room.type("status")
+
+
+def test_a_store_that_is_silent_is_told(room: Floor) -> None:
+    room.desk.before = _fail
+    assert room.type("status").startswith("The store did not answer")
+    assert room.type("diagnose prod/llm-70b") == "Not recorded, type it again."
+    assert room.type("stop") == "Not recorded, type it again."
+    assert room.type("resume") == "Not recorded, type it again."
+
+
+def test_a_store_that_hangs_costs_less_than_three_seconds(room: Floor) -> None:
+    release = threading.Event()
+    room.desk.before = lambda: release.wait(10)
+    assert room.type("diagnose prod/llm-70b") == "Not recorded, type it again."
+    release.set()
+
+
+def test_nothing_waits_for_approval_in_this_version(room: Floor) -> None:
+    assert "no changes exist in this version" in room.type("approvals")
+
+
+def test_diagnose_is_stored_and_everybody_sees_it(room: Floor) -> None:
+    told = room.type("diagnose prod/llm-70b")
+    assert told == (
+        "Checking prod/llm-70b (7F3K). The diagnosis appears in this channel in up to 30\u00a0s."
+    )
+    assert said_aloud(room) == [told]
+    labels = {"namespace": "prod", "deployment": "llm-70b"}
+    assert room.desk.stored == [("diagnose", Person(ANA, "u0ana"), labels)]
+
+
+def test_diagnose_says_where_the_message_stands(room: Floor) -> None:
+    room.desk.begun = replace(room.desk.begun, channels=("C0OTHER",))
+    assert "appears in <#C0OTHER> in" in room.type("diagnose prod/llm-70b")
+
+
+def test_diagnose_of_what_is_open_already_names_that_incident(room: Floor) -> None:
+    room.desk.begun = replace(room.desk.begun, joined=True)
+    assert "prod/llm-70b is incident 7F3K already" in room.type("diagnose prod/llm-70b")
+
+
+def test_diagnose_that_starts_nothing_says_why_to_one_person(room: Floor) -> None:
+    room.desk.begun = Begun(incident="", why_not="severity is none")
+    assert room.type("diagnose prod/x") == "prod/x is not checked: severity is none."
+    assert said_aloud(room) == []
+
+
+@pytest.mark.parametrize("text", ["", "llm", "a b c", "<!here>/x", "prod/<@U1>", "prod/a/b/c", "/"])
+def test_what_names_nothing_checks_nothing(room: Floor, text: str) -> None:
+    told = room.type(f"diagnose {text}")
+    assert "Write `/tailhound diagnose NAMESPACE/WORKLOAD`" in told
+    assert "<!" not in told
+    assert "<@" not in told
+    assert room.desk.stored == []
+
+
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        ("prod/llm-70b", {"namespace": "prod", "deployment": "llm-70b"}),
+        ("prod/statefulset/db", {"namespace": "prod", "statefulset": "db"}),
+        ("llm chat-json-2", {"namespace": "llm", "pod": "chat-json-2"}),
+        ("node=gpu-node-7", {"node": "gpu-node-7"}),
+        ("prod/llm cluster=eu-1", {"namespace": "prod", "deployment": "llm", "cluster": "eu-1"}),
+    ],
+)
+def test_subjects_are_read_as_people_write_them(words: str, labels: dict[str, str]) -> None:
+    assert subject_labels(words.split()) == labels
+
+
+def test_nobody_names_an_alert_of_their_own() -> None:
+    assert subject_labels(["alertname=Watchdog"]) == "Something is missing."
+
+
+def test_run_answers_in_the_channel_and_stores_nothing(room: Floor) -> None:
+    room.type("run cpu-throttling llm/chat-json")
+    room.slack.wait_for(lambda: len(said_aloud(room)) == 2)
+    told, answer = said_aloud(room)
+    assert told.startswith("Checking `cpu-throttling` of llm/chat-json.")
+    assert answer.startswith("🎯 *confirmed*, high confidence: `cpu-throttling` of llm/chat-json")
+    assert "Stopped in more than a quarter of its periods" in answer
+    assert "Nothing was stored." in answer
+    assert "`/tailhound runbooks cpu-throttling`" in answer
+
+
+def test_run_says_unknown_where_it_is(room: Floor) -> None:
+    diagnosis = UNKNOWN.diagnosis
+    assert diagnosis is not None
+    first = next(cause for cause in diagnosis.causes if cause.verdict is Verdict.UNKNOWN)
+    one = replace(UNKNOWN, diagnosis=replace(diagnosis, causes=(first,)))
+    room.desk.answer = lambda: one
+    room.type("run cpu-throttling llm/chat-json")
+    room.slack.wait_for(lambda: len(said_aloud(room)) == 2)
+    assert "*unknown*: `" in "".join(said_aloud(room))
+
+
+def test_run_that_fails_is_told_to_one_person(room: Floor) -> None:
+    def fail() -> None:
+        raise SettingsError("4 such checks run already; try in a minute")
+
+    room.desk.before = fail
+    room.type("run cpu-throttling llm/chat-json")
+    assert room.told()[-1] == "Not checked: 4 such checks run already; try in a minute"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("run", "No runbook"),
+        ("run cpu-throtling a/b", "Did you mean `cpu-throttling`?"),
+        ("run cpu-throttling", "Something is missing."),
+        ("run cpu-throttling x", "`x` is not enough."),
+    ],
+)
+def test_run_of_nothing_says_what_it_takes(room: Floor, text: str, hint: str) -> None:
+    told = room.type(text)
+    assert hint in told
+    assert "/tailhound run RUNBOOK NAMESPACE/WORKLOAD" in told
+    assert room.desk.stored == []
+
+
+def test_runbooks_are_listed_found_and_shown(room: Floor, runbooks: tuple[Runbook, ...]) -> None:
+    listed = room.type("runbooks")
+    assert all(f"`{one.id}`" in listed for one in runbooks)
+    one = room.type("runbooks cpu-throttling")
+    assert "(`cpu-throttling`)" in one
+    assert "Confirms: Stopped in more than a tenth of its periods" in one
+    assert "/tailhound run cpu-throttling" in one
+    assert "Did you mean `cpu-throttling`?" in room.type("runbooks cpu-throtling")
+
+
+def test_many_runbooks_are_cut_with_a_count(room: Floor, runbooks: tuple[Runbook, ...]) -> None:
+    room.desk.runbooks = [replace(runbooks[0], id=f"cause-{n:03}") for n in range(300)]
+    told = room.type("runbooks cause")
+    assert "more on the page" in told
+    assert len(told) < 3_000
+
+
+def test_silence_opens_the_form(room: Floor) -> None:
+    assert room.type("silence 8r5w") == ""
+    room.modal(lambda view: "*Mutes now:*" in texts(view))
+
+
+@pytest.mark.parametrize("text", ["silence", "silence a b", "silence <!here>", "silence ../x"])
+def test_silence_of_nothing_says_what_it_takes(room: Floor, text: str) -> None:
+    assert room.type(text).startswith("Write `/tailhound silence INCIDENT`")
+
+
+def test_silence_without_alertmanager_says_so(room: Floor) -> None:
+    room.desk.can_silence = False
+    assert room.type("silence 8R5W").startswith("No Alertmanager is configured")
+
+
+def test_stop_and_resume_are_seen_by_all(room: Floor) -> None:
+    assert room.type("stop game <!here> day") == (
+        "⛔ u0ana stopped all changes 03:04 UTC: “game &lt;!here&gt; day”. Diagnoses go on. "
+        "End: `/tailhound resume`"
+    )
+    assert room.type("stop", user=BEN).startswith("⛔ Already stopped. u0ana stopped all changes")
+    assert "changes stopped by u0ana since 03:04 UTC" in room.type("status")
+    assert room.type("resume").startswith("Changes are no longer stopped (u0ana, 03:04 UTC;")
+    assert len(said_aloud(room)) == 3
+    assert room.type("resume").startswith("Nothing was stopped.")
+
+
+@pytest.mark.parametrize("command", ["stop", "resume"])
+def test_guests_neither_stop_nor_resume(room: Floor, command: str) -> None:
+    room.slack.core.add_person(Member(BEN, "ben", is_restricted=True))
+    assert "full members" in room.type(command, user=BEN)
+    assert room.desk.stored == []
+
+
+@pytest.mark.parametrize("command", ["stop", "resume"])
+def test_without_an_answer_of_slack_nobody_counts_as_a_member(room: Floor, command: str) -> None:
+    room.slack.core.scopes = room.slack.core.scopes - {"users:read"}
+    told = room.type(command)
+    assert told.startswith("Not done. Slack did not tell who you are (missing_scope)")
+    assert room.desk.stored == []
+
+
+def test_a_command_from_another_workspace_does_nothing(room: Floor) -> None:
+    room.type("stop")
+    payload = room.slack.core.command("stop", CHANNEL, BEN)
+    payload["team_id"] = "T0OTHER"
+    room.deliver(envelope(), payload)
+    assert STRANGER in room.told()
+    assert len(room.desk.stored) == 1

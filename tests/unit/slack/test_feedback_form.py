@@ -1,0 +1,171 @@
+"""*Wrong? Tell us the cause*: one word per person, about a cause that there is."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tailhound.app import collectors, runbook_files
+from tailhound.errors import StoreUnavailable
+from tailhound.model import Incident, Rating
+from tailhound.requests.argv import SHIPPED
+from tailhound.rules.loading import load_runbooks
+from tailhound.rules.runbook import Runbook
+from tailhound.settings import Settings
+from tailhound.slack.deeds import Word
+from tailhound.slack.promptly import NOT_RECORDED
+from tailhound.slack.tools import TOO_LATE
+from tests.samples.incidents import CONFIRMED, FIRST, TWO_FIT, UNKNOWN
+from tests.unit.slack.floor import ANA, Floor, envelope, floor, texts
+
+
+@pytest.fixture(scope="module")
+def runbooks() -> tuple[Runbook, ...]:
+    return load_runbooks(runbook_files(Settings()), collectors(), SHIPPED)
+
+
+@pytest.fixture
+def room(runbooks: tuple[Runbook, ...]) -> Iterator[Floor]:
+    with floor() as made:
+        made.desk.runbooks = runbooks
+        made.show(CONFIRMED)
+        made.press("wrong")
+        made.modal(lambda view: "submit" in view.body)
+        yield made
+
+
+def sent(room: Floor, **values: str) -> dict[str, str]:
+    for name, value in values.items():
+        room.slack.core.use(ANA, name, value)
+    return dict(room.hands().submit())
+
+
+def causes(room: Floor) -> list[str]:
+    view = room.slack.modal()
+    assert view is not None
+    block = next(b for b in view.body["blocks"] if b["block_id"] == "cause")
+    return [option["value"] for option in block["element"]["options"]]
+
+
+def test_the_confirmed_cause_stands_first_and_not_in_this_list_last(
+    room: Floor, runbooks: tuple[Runbook, ...]
+) -> None:
+    found = causes(room)
+    assert found[0] == "cpu-throttling"
+    assert found[-1] == "-"
+    assert set(found[:-1]) == {one.id for one in runbooks}
+
+
+def test_a_word_is_stored_and_told(room: Floor) -> None:
+    other = causes(room)[1]
+    assert sent(room, rating="wrong", cause=other, note="the drain came first") == {}
+    word = room.desk.stored[0][2]
+    assert word == Word(rating=Rating.WRONG, cause=other, note="the drain came first")
+    assert room.slack.modal() is None
+    assert room.told()[0].startswith("Saved. The message of 8R5W")
+
+
+@pytest.mark.parametrize(
+    ("rating", "expected"),
+    [("right", Rating.RIGHT), ("partly", Rating.PARTLY), ("unsure", Rating.UNSURE)],
+)
+def test_a_word_without_a_cause_is_one(room: Floor, rating: str, expected: Rating) -> None:
+    assert sent(room, rating=rating) == {}
+    assert room.desk.stored[0][2] == Word(rating=expected)
+
+
+def test_not_in_this_list_is_no_runbook(room: Floor) -> None:
+    assert sent(room, rating="wrong", cause="-") == {}
+    assert room.desk.stored[0][2].cause == ""
+
+
+def test_the_cause_that_was_named_cannot_be_what_it_was_instead(room: Floor) -> None:
+    wrong = sent(room, rating="wrong", cause="cpu-throttling")
+    assert wrong == {
+        "cause": "This is the cause that was named. Choose another one, or Right above."
+    }
+    assert room.desk.stored == []
+    assert sent(room, rating="partly", cause="cpu-throttling") == {}
+
+
+def test_without_a_rating_slack_holds_the_form_back(room: Floor) -> None:
+    assert set(sent(room, cause="-")) == {"rating"}
+
+
+@pytest.mark.parametrize(
+    ("block", "value"), [("rating", "perfect"), ("cause", "no-such-cause"), ("cause", "<!here>")]
+)
+def test_what_is_not_offered_is_not_taken(room: Floor, block: str, value: str) -> None:
+    room.slack.core.use(ANA, "rating", "wrong")
+    room.slack.core.use(ANA, "cause", "-")
+    payload = room.slack.core.submit(ANA)
+    payload["view"]["state"]["values"][block][block]["selected_option"]["value"] = value
+    assert "Choose one of these." in str(room.deliver(envelope(), payload).body)
+    assert room.desk.stored == []
+
+
+def test_what_people_type_is_cleaned_and_without_secrets(room: Floor) -> None:
+    note = "\u202eknown\x07 since\ntoken=xoxb-" + "123456789012-123456789012-abcdefABCDEF"
+    assert sent(room, rating="right", note=note) == {}
+    kept = room.desk.stored[0][2].note
+    assert kept.startswith("known since")
+    assert "abcdefABCDEF" not in kept
+
+
+def test_a_store_that_fails_keeps_the_form_open(room: Floor) -> None:
+    reads = iter([None])
+
+    def fail_second() -> None:
+        if next(reads, 1):
+            raise StoreUnavailable("locked")
+
+    room.desk.before = fail_second
+    assert sent(room, rating="right") == {"rating": NOT_RECORDED}
+    assert room.slack.modal() is not None
+
+
+def test_a_store_that_fails_at_first_offers_to_try_again() -> None:
+    with floor() as room:
+        room.show(CONFIRMED)
+
+        def fail() -> None:
+            raise StoreUnavailable("locked")
+
+        room.desk.before = fail
+        room.press("wrong")
+        room.modal(lambda view: "did not answer in time" in texts(view))
+        room.desk.before = lambda: None
+        room.hands().use("try_again")
+        room.modal(lambda view: "submit" in view.body)
+
+
+def test_a_click_that_slack_delivers_late_is_told() -> None:
+    with floor() as room:
+        room.show(CONFIRMED)
+        payload = room.clicked("wrong")
+        room.slack.core.expire_triggers()
+        room.deliver("e1", payload)
+        assert room.told() == [TOO_LATE]
+
+
+@pytest.mark.parametrize("incident", [TWO_FIT, UNKNOWN, FIRST], ids=["two fit", "unknown", "first"])
+def test_a_diagnosis_of_any_kind_can_be_rated(
+    incident: Incident, runbooks: tuple[Runbook, ...]
+) -> None:
+    with floor() as room:
+        room.desk.runbooks = runbooks
+        room.desk.incidents["8R5W"] = incident
+        room.show(CONFIRMED)
+        room.press("wrong")
+        room.modal(lambda view: "submit" in view.body)
+        assert sent(room, rating="wrong", cause=causes(room)[1]) == {}
+
+
+def test_there_are_never_more_than_a_hundred_causes(runbooks: tuple[Runbook, ...]) -> None:
+    with floor() as room:
+        room.desk.runbooks = [replace(runbooks[0], id=f"cause-{n}") for n in range(300)]
+        room.show(CONFIRMED)
+        room.press("wrong")
+        room.modal(lambda view: "submit" in view.body)
+        assert len(causes(room)) == 100
+        assert causes(room)[-1] == "-"
