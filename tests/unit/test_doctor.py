@@ -254,6 +254,14 @@ def test_a_prometheus_that_is_gone_ends_it_with_3(terminal: Terminal) -> None:
     assert found.out.startswith("FAIL  prometheus   ")
 
 
+def test_an_alertmanager_that_is_gone_is_told_with_what_it_is_for(terminal: Terminal) -> None:
+    config = terminal.file("bot.yaml", "alertmanager: {url: 'http://127.0.0.1:1'}\n")
+    rows = terminal.run("doctor", "--config", config).out.splitlines()
+    at = next(i for i, row in enumerate(rows) if row.startswith("FAIL  alertmanager"))
+    assert rows[at + 1] == "        breaks: no silence can be set"
+    assert not [row for row in terminal.run("doctor").out.splitlines() if "alertmanager" in row]
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [

@@ -1,7 +1,9 @@
 """`tailhound doctor`: each thing that tailhound depends on, looked at once."""
 
+import asyncio
 import os
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -9,14 +11,27 @@ from urllib.parse import urlsplit
 
 from tailhound.app.backends import Needs
 from tailhound.app.composition import compiled, transports
-from tailhound.app.probes import Asker, Line, Mood, kubernetes, prometheus, ssh
+from tailhound.app.probes import (
+    NOBODY,
+    SECONDS,
+    Asker,
+    Line,
+    Mood,
+    failed,
+    kubernetes,
+    prometheus,
+    ssh,
+)
 from tailhound.errors import SettingsError, StoreUnavailable
 from tailhound.flow import Transport
+from tailhound.model import Missing
 from tailhound.model.names import plural
+from tailhound.model.wording import duration
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings
 from tailhound.slack.checkup import checkup
 from tailhound.store.incidents import IncidentReader
+from tailhound.transports.alertmanager import AlertmanagerClient
 
 ALL = ("prometheus", "kubernetes", "ssh", "slack")
 NO_START = "serve does not start"
@@ -54,10 +69,27 @@ async def _backends(
             lines += await kubernetes(asker, settings, needs)
         if only in ("", "ssh"):
             lines += await ssh(asker, settings, needs, host)
+        if not only and settings.alertmanager.url:
+            lines += [await _alertmanager(settings)]
     finally:
         for one in made:
             one.close()
     return lines
+
+
+async def _alertmanager(settings: Settings) -> Line:
+    """Whether it answers: it is asked for a silence that it can't know."""
+    client = AlertmanagerClient(settings.alertmanager)
+    started = time.monotonic()
+    try:
+        deadline = asyncio.get_running_loop().time() + SECONDS
+        found = await client.is_active(NOBODY, deadline)
+    finally:
+        client.close()
+    if isinstance(found, Missing):
+        return failed("alertmanager", found, "no silence can be set", gone=False)
+    told = duration(time.monotonic() - started)
+    return Line(mood=Mood.OK, name="alertmanager", told=told)
 
 
 def _configuration(settings: Settings) -> list[Line]:

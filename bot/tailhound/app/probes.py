@@ -87,16 +87,16 @@ ENGINES = (
 """A series of each family of model servers that the collectors know."""
 HISTORY = ((3600.0, "1 h"), (86400.0, "1 d"), (604800.0, "7 d"))
 
-_NOBODY = "tailhound-doctor"
+NOBODY = "tailhound-doctor"
 """An object of this name exists nowhere: its absence is an answer, and a refusal is one too."""
 
 
 def _get(api: str, resource: str, namespace: str = "default") -> GetObject:
-    return GetObject(api=api, resource=resource, namespace=namespace, name=_NOBODY)
+    return GetObject(api=api, resource=resource, namespace=namespace, name=NOBODY)
 
 
 def _list(api: str, resource: str) -> ListObjects:
-    selector = f"metadata.name={_NOBODY}"
+    selector = f"metadata.name={NOBODY}"
     return ListObjects(api=api, resource=resource, namespace="default", field_selector=selector)
 
 
@@ -156,7 +156,7 @@ async def prometheus(asker: Asker, settings: Settings, needs: Needs) -> list[Lin
         ]
     ((reply, seconds),) = await asker.all([Query(promql="vector(1)")])
     if isinstance(reply, Missing):
-        return [_failed("prometheus", reply, needs.lost("prometheus"))]
+        return [failed("prometheus", reply, needs.lost("prometheus"))]
     engines = Query(promql=f'group({{__name__=~"{ENGINES}"}})')
     wanted = [Query(promql=f"group({one.name})") for one in SERIES]
     ages = [Query(promql="group(up)", ago=ago) for ago, _ in HISTORY]
@@ -189,7 +189,7 @@ def _lacks(what: str, breaks: str, fix: str, reply: Missing) -> Line:
     """A series that is not there; or nobody knows, because the question failed."""
     if reply.reason is Reason.EMPTY:
         return _warn("prometheus", what, breaks, fix)
-    return _failed("prometheus", reply, breaks, gone=False)
+    return failed("prometheus", reply, breaks, gone=False)
 
 
 async def kubernetes(asker: Asker, settings: Settings, needs: Needs) -> list[Line]:
@@ -201,7 +201,7 @@ async def kubernetes(asker: Asker, settings: Settings, needs: Needs) -> list[Lin
     asked = await asker.all(READS)
     silent = [r for r, _ in asked if isinstance(r, Missing) and r.reason not in _ANSWERS]
     if silent:
-        return [_failed("kubernetes", silent[0], lost)]
+        return [failed("kubernetes", silent[0], lost)]
     refused = [
         f"{'list' if isinstance(request, ListObjects) else 'get'} {request.resource}"
         for request, (reply, _) in zip(READS, asked, strict=True)
@@ -239,18 +239,18 @@ async def ssh(asker: Asker, settings: Settings, needs: Needs, host: str = "") ->
         what = "every command of ssh.allow has a hole, so none can be tried"
         return [_warn("ssh", what, "", "add [uname, -r] to ssh.allow")]
     asked = await asker.all([RunOnHost(host=one, argv=argv) for one in hosts])
-    failed = [
+    lost_ones = [
         (name, reply)
         for name, (reply, _) in zip(hosts, asked, strict=True)
         if isinstance(reply, Missing)
     ]
-    well = f"{len(hosts) - len(failed)} of {len(hosts)} hosts ok"
-    if not failed:
+    well = f"{len(hosts) - len(lost_ones)} of {len(hosts)} hosts ok"
+    if not lost_ones:
         return [Line(mood=Mood.OK, name="ssh", told=well)]
     return [
-        _failed("ssh", Missing(reply.reason, f"{name}: {reply.detail}"), f"on {name}: {lost}"
+        failed("ssh", Missing(reply.reason, f"{name}: {reply.detail}"), f"on {name}: {lost}"
                 if lost else "", gone=False, beside=f" ({well})" if at == 0 else "")
-        for at, (name, reply) in enumerate(failed)
+        for at, (name, reply) in enumerate(lost_ones)
     ]  # fmt: skip
 
 
@@ -267,7 +267,7 @@ def _warn(name: str, told: str, breaks: str, fix: str) -> Line:
     return Line(mood=Mood.WARN, name=name, told=told, breaks=breaks, fix=fix)
 
 
-def _failed(
+def failed(
     name: str, missing: Missing, breaks: str, *, gone: bool = True, beside: str = ""
 ) -> Line:
     """A question without an answer: its reason, and the fix that it names."""
