@@ -110,7 +110,7 @@ def blind(diagnosis: Diagnosis) -> str:
     kind = diagnosis.blind.lower()
     asked = [one for item in diagnosis.evidence for one in item.asked if one.backend == kind]
     ends = {one.status for one in asked}
-    name = backend_name(kind)
+    name = backend_name(kind) or "the evidence"
     if ends == {EvidenceStatus.SKIPPED}:
         unset = any("is not configured" in one.detail for one in asked)
         return f"{name} is not configured" if unset else f"{name} was not asked"

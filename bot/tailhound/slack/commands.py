@@ -8,7 +8,6 @@ from typing import Final
 
 from tailhound.durable.switch import Stopped
 from tailhound.model import Incident, Outlook, State, telling
-from tailhound.model.names import backend_name
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
 from tailhound.slack.deeds import Part
@@ -116,8 +115,7 @@ def _says(incident: Incident) -> str:
     if diagnosis is None or incident.state is State.INVESTIGATING:
         return "being checked"
     if diagnosis.primary is None or diagnosis.outlook is Outlook.BLIND:
-        who = escape.value(backend_name(diagnosis.blind))
-        blind = f": {who} does not answer" if diagnosis.blind else ""
+        blind = f": {escape.value(telling.blind(diagnosis))}" if diagnosis.blind else ""
         return f"{diagnosis.outlook.value}{blind}"
     title = escape.said(telling.title(diagnosis.cause(diagnosis.primary)), 80)
     sure = f" · {diagnosis.confidence.value}" if diagnosis.confidence else ""

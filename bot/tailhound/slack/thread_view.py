@@ -52,7 +52,7 @@ class ThreadView(View):
         if found.outlook is Outlook.TWO_FIT:
             return Mrkdwn(f"Two causes fit: {self.names}")
         if found.outlook is Outlook.BLIND:
-            return Mrkdwn(f"Cannot see: {self.blind} does not answer")
+            return Mrkdwn(f"Cannot see: {self.blindness}")
         return Mrkdwn("No cause confirmed")
 
     @property

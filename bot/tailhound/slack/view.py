@@ -122,14 +122,19 @@ class View(VerdictView):
         return self.ink.value(backend_name(self.diagnosis.blind if self.diagnosis else ""))
 
     @property
+    def blindness(self) -> Mrkdwn:
+        """`Prometheus does not answer`, `Prometheus is not configured`."""
+        return self.ink.value(telling.blind(self.diagnosis)) if self.diagnosis else Mrkdwn("")
+
+    @property
     def blind_because(self) -> Mrkdwn:
         """What it did instead of answering."""
         diagnosis = self.diagnosis
         for item in diagnosis.evidence if diagnosis else ():
             for asked in item.asked:
-                if diagnosis and asked.backend == diagnosis.blind and asked.detail:
+                if diagnosis and asked.backend == diagnosis.blind.lower() and asked.detail:
                     return self.ink.sentence(asked.detail.partition("Fix:")[0].strip().rstrip("."))
-        return Mrkdwn(f"{self.blind} does not answer")
+        return self.blindness
 
     @property
     def not_checked(self) -> str:

@@ -108,8 +108,7 @@ def _of_outlook(diagnosis: Diagnosis, incident: Incident) -> Headline:
         case Outlook.NONE_CONFIRMED:
             return Headline("No cause confirmed", _symptom_on(diagnosis, incident), "open")
         case Outlook.BLIND:
-            who = backend(diagnosis.blind) or "the evidence"
-            return Headline("Cannot see", f"{who} does not answer", "bad")
+            return Headline("Cannot see", seen(telling.blind(diagnosis), 80), "bad")
 
 
 def _mitigating(incident: Incident) -> Headline:

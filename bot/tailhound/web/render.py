@@ -99,6 +99,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.gaps,
     telling.answered,
     telling.no_symptom,
+    telling.blind,
     words.groups,
     words.offers,
     words.price,
