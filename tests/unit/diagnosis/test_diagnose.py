@@ -83,6 +83,7 @@ def test_the_same_evidence_gives_the_same_verdict() -> None:
 def test_a_prometheus_that_does_not_answer_is_said_first_and_confirms_nothing() -> None:
     found = verdict(diagnosed(without(lambda q: q.backend == "prometheus", TIMEOUT)))
     assert (found.outlook, found.blind) == (Outlook.BLIND, "Prometheus")
+    assert found.at_deadline is False, "there was time left"
     assert found.cause("cpu-throttling").verdict is Verdict.UNKNOWN
 
 
