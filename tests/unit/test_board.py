@@ -9,6 +9,10 @@ from tailhound.app.board import REMEMBERED, Board, Mood, Standing
 from tailhound.flow import Request, Turn
 from tailhound.model import Missing, Reason
 from tailhound.requests import GetObject, Labelled, Query
+from tailhound.settings import Kubernetes
+from tailhound.transports.http import NoAnswer
+from tailhound.transports.kubernetes import KubernetesTransport
+from tailhound.transports.kubernetes_answers import refusal
 
 START = datetime(2026, 11, 30, 3, 0, tzinfo=UTC)
 ANSWER = (Labelled((), 1.0),)
@@ -185,9 +189,45 @@ def test_looking_waits_for_nobody_who_is_silent() -> None:
     assert standing(board).mood is Mood.SILENT
 
 
-def test_an_api_server_that_refuses_the_small_question_answers() -> None:
+SMALL = GetObject(api="v1", resource="namespaces", name="default")
+
+
+def looked_at(backend: Backend, name: str) -> Standing:
     board = Board(Clock())
-    board.watched([Backend(missing(Reason.FORBIDDEN, "no"), handles=(GetObject,))])
+    board.watched([backend])
     asyncio.run(board.look())
-    found = standing(board, "kubernetes")
+    return standing(board, name)
+
+
+def refused(status: int) -> Missing:
+    """What the transport makes of a refusal by a real API server."""
+    found = refusal(status, {}, b"", SMALL)
+    assert isinstance(found, NoAnswer)
+    return found.missing
+
+
+def test_an_api_server_that_refuses_the_small_question_answers() -> None:
+    found = looked_at(Backend(refused(403), handles=(GetObject,)), "kubernetes")
     assert (found.mood, found.refused) == (Mood.ANSWERS, ())
+
+
+def test_an_api_server_that_does_not_know_us_refuses() -> None:
+    found = looked_at(Backend(refused(401), handles=(GetObject,)), "kubernetes")
+    assert found.mood is Mood.REFUSES
+    assert "does not accept our token" in found.detail
+
+
+def test_a_prometheus_that_wants_other_credentials_refuses() -> None:
+    backend = Backend(missing(Reason.FORBIDDEN, "HTTP 401: other credentials"))
+    assert looked_at(backend, "prometheus").mood is Mood.REFUSES
+
+
+def test_a_cluster_outside_of_which_we_run_is_no_cluster_that_answers() -> None:
+    transport = KubernetesTransport(Kubernetes(in_cluster=True))
+    board = Board(Clock())
+    board.watched([transport])
+    asyncio.run(board.look())
+    transport.close()
+    found = standing(board, "kubernetes")
+    assert found.mood is Mood.REFUSES
+    assert "kubernetes.in_cluster can't be used" in found.detail

@@ -12,6 +12,8 @@ from tailhound.settings import Settings
 from tailhound.web.parts import HealthLine
 
 HOSTS_SHOWN = 8
+NOT_ASKED = "not asked: "
+"""How a transport begins when the settings leave it nobody to ask."""
 _KINDS = ("prometheus", "kubernetes", "ssh")
 _SETTINGS = {
     "prometheus": "prometheus.url",
@@ -113,6 +115,16 @@ def _line(at: Standing, lost: str, now: datetime) -> HealthLine:
     if at.mood is Mood.ANSWERS:
         return HealthLine(
             name=name, state=at.mood.value, works=True, detail=_told(at, now), since=at.since
+        )
+    if at.detail.startswith(NOT_ASKED):
+        return HealthLine(
+            name=name,
+            state="can't be asked",
+            works=False,
+            detail=_reason([at.detail.removeprefix(NOT_ASKED)]),
+            effect=lost,
+            fix="mend that; the configuration is read again at the next start",
+            since=at.since,
         )
     return HealthLine(
         name=name,

@@ -132,8 +132,8 @@ class Board:
                 reply = await transport.ask(request, turn)
         except TimeoutError:
             reply = Missing(Reason.TIMEOUT, f"no answer within {self._look_seconds:g} s")
-        if isinstance(reply, Missing) and reply.reason is Reason.FORBIDDEN:
-            reply = replace(reply, reason=Reason.EMPTY)  # it answered, and nobody needs this one
+        if isinstance(reply, Missing) and _answers(request, reply):
+            reply = replace(reply, reason=Reason.EMPTY)
         self.note(request.backend, reply, time.monotonic() - started)
 
     def _is_stale(self, backend: str) -> bool:
@@ -189,6 +189,15 @@ _SMALL: Sequence[Request[Any]] = (
     Query(promql="vector(1)"),
     GetObject(api="v1", resource="namespaces", name="default"),
 )
+
+
+def _answers(request: Request[Any], reply: Missing) -> bool:
+    """An API server that knows who we are, and lets nobody read this one, is well.
+
+    Any other refusal is of the account itself: nothing else would be answered.
+    """
+    is_ours = isinstance(request, GetObject) and reply.detail.startswith("may not ")
+    return is_ours and reply.reason is Reason.FORBIDDEN
 
 
 def _standing(name: str, note: _Note, now: datetime) -> Standing:

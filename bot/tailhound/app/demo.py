@@ -20,6 +20,7 @@ from typing import Any
 from starlette.routing import Mount
 
 from tailhound.app.demo_cases import ENDED, DemoCase, cases, staged
+from tailhound.app.greeting import Voice
 from tailhound.app.serving import Extras, Server
 from tailhound.settings import Settings
 from tailhound.slack.local import LocalSlack
@@ -72,7 +73,7 @@ class _Demo:
             routes=(Mount("/slack", app=self._channel.asgi),),
             clicks=True,
             started=lambda _address: self._started.set(),
-            say=self._wishes.say,
+            voice=Voice(say=self._wishes.say, warn=self._wishes.say),
         )
         self._server = Server(settings, extras)
         serving = asyncio.create_task(self._server.run())

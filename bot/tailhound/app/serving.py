@@ -3,10 +3,9 @@
 import asyncio
 import signal
 import socket
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from starlette.routing import BaseRoute
@@ -15,7 +14,9 @@ from tailhound.app.chat import Chat
 from tailhound.app.composition import compiled, transports
 from tailhound.app.counting import Counting, counting
 from tailhound.app.deeds import Given, ServerDeeds
+from tailhound.app.greeting import Voice, begun, greet
 from tailhound.app.investigators import Investigators, Make
+from tailhound.app.lines import INFO, WARNING, now, saying
 from tailhound.app.plugins import collectors
 from tailhound.app.site import Site
 from tailhound.app.ways import Ways
@@ -43,15 +44,7 @@ from tailhound.web.metrics import Metrics
 from tailhound.web.server import bind, serve
 
 CONSOLE = Place(ConsoleNotifier.name, "-")
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+ALOUD = Voice(say=saying(INFO), warn=saying(WARNING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +59,7 @@ class Extras:
     routes: Sequence[BaseRoute] = ()
     clicks: bool = False
     started: Callable[[str], None] = lambda _address: None
-    say: Callable[[str], None] = _say
+    voice: Voice = ALOUD
 
 
 class Server:
@@ -79,8 +72,14 @@ class Server:
         self._compiled = compiled(settings)
         self._stop = asyncio.Event()
         self._metrics = Metrics()
-        self._site = Site(settings, self._compiled, self._metrics, _now)
+        self._site = Site(settings, self._compiled, self._metrics, now)
         self._chat = Chat(settings, clicks=self._extras.clicks)
+        self._greeting: asyncio.Task[None] | None = None
+
+    @property
+    def _is_demo(self) -> bool:
+        """Whether nothing outside is asked, so that there is nothing to tell about it."""
+        return self._extras.transports is not None
 
     def stop(self) -> None:
         """End `run`; it then takes at most 5 s."""
@@ -115,6 +114,9 @@ class Server:
     async def _serve(
         self, listening: socket.socket, database: Database, backends: Sequence[Transport]
     ) -> None:
+        if not self._is_demo:
+            for line in begun(self._settings, self._compiled, database.name):
+                self._extras.voice.say(line)
         self._keep_compiled(database)
         silencer = self._silencer()
         reader = IncidentReader.of(database)
@@ -168,7 +170,7 @@ class Server:
                     to.place.place for to in self._chat.destinations(incident)
                 ],
                 parts=self._site.parts_of_health,
-                clock=_now,
+                clock=now,
             )
         )
 
@@ -185,6 +187,8 @@ class Server:
     async def _end(self, durable: Durable) -> None:
         """Once it is to stop: end everything at the same time, for each takes its seconds."""
         await self._stop.wait()
+        if self._greeting is not None:
+            self._greeting.cancel()
         leaving = Blocking("slack", 1)  # the engine takes the loop's own threads down with it
         await asyncio.gather(durable.stop(), leaving.run(self._chat.leave))
         leaving.close()
@@ -198,7 +202,7 @@ class Server:
             try:
                 await durable.tick(job, due)
             except StoreUnavailable as error:
-                self._extras.say(f"the scheduled job {job} was skipped: {error}")
+                self._extras.voice.warn(f"the scheduled job {job} was skipped: {error}")
 
         def tick(job: str, due: datetime) -> None:
             task = asyncio.get_running_loop().create_task(put(job, due))
@@ -212,13 +216,16 @@ class Server:
     def _started(self, listening: socket.socket) -> None:
         host, port = listening.getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        self._extras.say(f"tailhound serves {address} (mode {self._settings.mode})")
+        self._extras.voice.say(f"tailhound serves {address} (mode {self._settings.mode})")
         self._extras.started(address)
+        if not self._is_demo:
+            greeting = greet(self._settings, self._site, self._extras.voice)
+            self._greeting = asyncio.create_task(greeting, name="greeting")
 
     def _keep_compiled(self, database: Database) -> None:
         """Runs in flight finish by the set that they began with, so every set is kept."""
         with database.writing() as connection:
-            keep_compiled(connection, self._compiled.to_json().encode(), _now())
+            keep_compiled(connection, self._compiled.to_json().encode(), now())
 
     def _terms(self) -> Terms:
         return Terms(
@@ -237,9 +244,10 @@ class Server:
         return [Destination(place=CONSOLE), *self._chat.destinations(incident)]
 
     def _notifiers(self, reader: IncidentReader) -> tuple[Notifier, ...]:
-        console = ConsoleNotifier(self._extras.say)
-        made: list[Notifier] = [Counting(console, self._metrics, _now, verdicts=True)]
-        slack = self._chat.notifier(reader, _now)
+        voice = self._extras.voice
+        console = ConsoleNotifier(voice.say, voice.warn)
+        made: list[Notifier] = [Counting(console, self._metrics, now, verdicts=True)]
+        slack = self._chat.notifier(reader, now)
         if slack is not None:
-            made.append(Counting(slack, self._metrics, _now, verdicts=False))
+            made.append(Counting(slack, self._metrics, now, verdicts=False))
         return tuple(made)

@@ -71,8 +71,11 @@ class Site:
 
     def parts_of_health(self) -> Sequence[Part]:
         """How the backends stand, in the fewest words: for Slack."""
-        lines = backend_lines(self.board.standings(), self._settings, self._needs, self._clock())
-        return [Part(line.name, line.state, line.works) for line in lines]
+        return [Part(line.name, line.state, line.works) for line in self.backends()]
+
+    def backends(self) -> Sequence[HealthLine]:
+        """How the backends stand, as far as they were asked."""
+        return backend_lines(self.board.standings(), self._settings, self._needs, self._clock())
 
     def _slack_link(self, reader: IncidentReader, incident: Incident) -> str:
         """Where its first message in Slack stands; "" without one, or with a stand-in of Slack."""
@@ -95,7 +98,7 @@ class Site:
         now = self._clock()
         peers = durable.replicas.peers() if durable.replicas else ()
         return (
-            *backend_lines(self.board.standings(), self._settings, self._needs, now),
+            *self.backends(),
             *self.arrivals.lines(),
             *message_lines(durable.outbox.standings()),
             *own_lines(self._counts(database), self._settings.mode, _stopped(database), now),

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import gc
 
+from tailhound.app.lines import log_to_console
 from tailhound.app.serving import Server
 from tailhound.cli import growing
 from tailhound.settings import load
@@ -15,6 +16,7 @@ The defaults spend over a tenth of the time of an incident on it."""
 
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C."""
+    log_to_console()
     with growing():
         server = Server(load(args.config))
         gc.freeze()

@@ -13,13 +13,17 @@ _LIMIT = 200
 class ConsoleNotifier:
     """Writes a line through `write` whenever an incident changes for its reader.
 
-    Progress of an investigation is no change: a log wants the states, not every answer.
+    Progress of an investigation is no change: a log wants the states, not every answer. A failure
+    of tailhound, and a body that it can't read, go through `warn`.
     """
 
     name = "console"
 
-    def __init__(self, write: Callable[[str], None]) -> None:
+    def __init__(
+        self, write: Callable[[str], None], warn: Callable[[str], None] | None = None
+    ) -> None:
         self._write = write
+        self._warn = warn or write
         self._told: dict[str, str] = {}
 
     async def deliver(self, delivery: Delivery) -> Posted:
@@ -28,7 +32,7 @@ class ConsoleNotifier:
         text = line(incident)
         if self._told.get(incident.id) != text:
             self._told[incident.id] = text
-            self._write(text)
+            (self._warn if incident.state is State.FAILED else self._write)(text)
         if incident.state in (State.RESOLVED, State.JOINED):
             self._told.pop(incident.id, None)
         return Posted(place=delivery.place, message=incident.id)

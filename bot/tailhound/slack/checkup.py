@@ -22,8 +22,11 @@ class Point:
     fix: str = ""
 
 
-def checkup(slack: Slack) -> tuple[Point, ...]:
-    """The bot's token, each channel that is configured, the app's token. Blocks."""
+def checkup(slack: Slack, *, opens: bool = True) -> tuple[Point, ...]:
+    """The bot's token, each channel that is configured, the app's token. Blocks.
+
+    The app's token can be tried only by opening a socket, which `opens` allows.
+    """
     if slack.bot_token is None:
         return (Point(None, "not configured", "nobody is told in Slack; the pages are complete",
                       "set slack.bot_token and slack.channel"),)  # fmt: skip
@@ -42,7 +45,7 @@ def checkup(slack: Slack) -> tuple[Point, ...]:
     return (
         Point(True, f"{user} in {team}"),
         *(_channel(web, channel) for channel in channels if channel),
-        _socket(web, app),
+        *([_socket(web, app)] if opens or not app else []),
     )
 
 

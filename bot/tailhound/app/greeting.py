@@ -1,0 +1,86 @@
+"""What a server says when it begins: what it runs with, and who of the backends answers.
+
+It serves meanwhile: nobody waits for a backend.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from threading import Thread
+from typing import TypeVar
+
+from tailhound import __version__
+from tailhound.app.lines import Say
+from tailhound.app.site import Site
+from tailhound.model.names import plural
+from tailhound.rules.loading import Compiled
+from tailhound.settings import Settings
+from tailhound.slack.checkup import Point, checkup
+from tailhound.web.parts import HealthLine
+
+SLACK_SECONDS = 30.0
+"""For all questions to Slack; each ends by itself long before."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """Where lines go: what is so, and what somebody should look at."""
+
+    say: Say
+    warn: Say
+
+    def tell(self, text: str, *, works: bool | None) -> None:
+        """A line about something; it is a warning where that does not work."""
+        (self.warn if works is False else self.say)(text)
+
+
+def begun(settings: Settings, found: Compiled, database: str) -> Iterator[str]:
+    """What this process runs with: configuration, runbooks, database."""
+    drafts = sum(not runbook.active for runbook in found.runbooks)
+    told = f" ({plural(drafts, 'draft')} among them)" if drafts else ""
+    overrides = plural(settings.overrides, "override")
+    yield f"tailhound {__version__}, {settings.name}, {overrides} from TAILHOUND_*"
+    yield f"{plural(len(found.runbooks), 'runbook')}{told}, from {', '.join(settings.runbooks)}"
+    yield f"Database: {database}"
+
+
+async def greet(settings: Settings, site: Site, voice: Voice) -> None:
+    """Look once at every backend that is configured, and tell what came of it."""
+    slack = _aside(lambda: checkup(settings.slack, opens=False))
+    await site.board.look()
+    for line in site.backends():
+        voice.tell(_told(line), works=line.works)
+    try:
+        points: Iterable[Point] = await asyncio.wait_for(slack, SLACK_SECONDS)
+    except TimeoutError:
+        points = (Point(False, f"no answer within {SLACK_SECONDS:g} s"),)
+    for point in points:
+        voice.tell(_sentence(f"Slack: {point.told}", [point.breaks], point.fix), works=point.works)
+
+
+def _told(line: HealthLine) -> str:
+    """`Prometheus: can't be reached; connection refused; 7 of 7 causes can't be checked. ...`."""
+    return _sentence(f"{line.name}: {line.state}", [line.detail, line.effect], line.fix)
+
+
+def _sentence(what: str, more: Sequence[str], fix: str) -> str:
+    text = "; ".join((what, *(part for part in more if part)))
+    return f"{text}. Fix: {fix}" if fix else text
+
+
+def _aside(call: Callable[[], T]) -> "asyncio.Future[T]":
+    """The result of a blocking call, on a thread that keeps no process from ending."""
+    made: Future[T] = Future()
+    made.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            made.set_result(call())
+        except Exception as error:  # noqa: BLE001 - handed on to who awaits it
+            made.set_exception(error)
+
+    Thread(target=run, name="greeting", daemon=True).start()
+    return asyncio.wrap_future(made)
