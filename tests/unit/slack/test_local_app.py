@@ -16,12 +16,14 @@ import uvicorn
 
 from tailhound.notifiers import Delivery, Posted
 from tailhound.slack.calls import client
-from tailhound.slack.listeners import SlackListeners, whisper
+from tailhound.slack.listeners import SlackListeners
 from tailhound.slack.local import LocalSlack
 from tailhound.slack.local_app import LocalApp
 from tailhound.slack.notifier import SlackNotifier
+from tailhound.slack.tools import answer
 from tests.samples.incidents import CONFIRMED
 from tests.samples.story import NOW
+from tests.unit.slack.floor import Desk
 
 CHANNEL = "C0ALERTS"
 
@@ -40,23 +42,22 @@ class Site:
         self.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
         self.slack = LocalSlack(NOW.timestamp)
         self.slack.add_channel(CHANNEL, "alerts")
-        self.clicks: list[tuple[str, str, str]] = []
         self.whispered = threading.Event()
         self.app = LocalApp(self.slack, self._deliver, base=self.base)
         self.web = client(self.slack.bot_token, self.app.api_url, 5)
-        self.listeners = SlackListeners(
-            self.web, recheck=self._store, status=lambda: (), reply=self._whisper, now=lambda: NOW
-        )
+        self.desk = Desk()
+        self.listeners = SlackListeners(self.web, self.desk, reply=self._whisper, now=lambda: NOW)
 
     def _deliver(self, envelope: str, payload: Mapping[str, Any]) -> object:
         return self.listeners.receive(envelope, payload)
 
-    def _store(self, incident: str, user: str, envelope: str) -> bool:
-        self.clicks.append((incident, user, envelope))
-        return True
+    @property
+    def clicks(self) -> list[tuple[str, str, str]]:
+        """Which incident, who, which envelope, of each click that was stored."""
+        return [(one.incident, one.person.id, one.envelope) for _, one in self.desk.stored]
 
-    def _whisper(self, url: str, text: str) -> None:
-        whisper(url, text)
+    def _whisper(self, url: str, said: dict[str, Any]) -> None:
+        answer(url, said)
         self.whispered.set()
 
     def post_incident(self) -> str:
@@ -112,7 +113,7 @@ def site(served: Site) -> Site:
     """The one server, with nothing in its channel."""
     served.slack.channels[CHANNEL].messages.clear()
     served.slack.channels[CHANNEL].whispers.clear()
-    served.clicks.clear()
+    served.desk.stored.clear()
     served.whispered.clear()
     return served
 

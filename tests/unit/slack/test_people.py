@@ -1,0 +1,139 @@
+"""Who somebody is: asked once, remembered for a while, and nobody where Slack does not tell."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from slack_sdk import WebClient
+
+from tailhound.durable.acts import Person
+from tailhound.slack.people import KNOWN_SECONDS, NAME_LENGTH, People, named, user_of
+
+MEMBER = {"id": "U1", "team_id": "T1", "name": "ana", "is_restricted": False}
+
+
+@dataclass
+class Slack:
+    """A workspace that tells who people are, or does not."""
+
+    user: Mapping[str, Any] | Exception = field(default_factory=lambda: dict(MEMBER))
+    asked: int = 0
+    now: float = 1.0
+
+    def people(self) -> People:
+        slack = self
+
+        class Answering(WebClient):
+            def auth_test(self, **_: object) -> Any:
+                return _Answer({"team_id": "T1"})
+
+            def users_info(self, **_: object) -> Any:
+                slack.asked += 1
+                if isinstance(slack.user, Exception):
+                    raise slack.user
+                return _Answer({"user": slack.user})
+
+        return People(Answering, lambda: self.now)
+
+
+@dataclass
+class _Answer:
+    data: Mapping[str, Any]
+
+
+ANA = Person("U1", "ana")
+
+
+def test_a_full_member_is_asked_about_once_and_again_after_a_while() -> None:
+    slack = Slack()
+    people = slack.people()
+    assert [people.why_no_member(ANA) for _ in range(3)] == ["", "", ""]
+    assert slack.asked == 1
+    slack.now += KNOWN_SECONDS + 1
+    slack.user = {**MEMBER, "is_restricted": True}
+    assert "full members" in people.why_no_member(ANA)
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {},
+        {"id": "U1"},
+        {**MEMBER, "is_restricted": None},
+        {**MEMBER, "is_restricted": True},
+        {**MEMBER, "is_ultra_restricted": True},
+        {**MEMBER, "is_stranger": True},
+        {**MEMBER, "is_bot": True},
+        {**MEMBER, "deleted": True},
+        {**MEMBER, "team_id": "T2"},
+        {**MEMBER, "team_id": "T2", "enterprise_user": {"teams": ["T3"]}},
+    ],
+    ids=str,
+)
+def test_who_is_not_certainly_a_full_member_is_none(user: Mapping[str, Any]) -> None:
+    assert "full members" in Slack(user).people().why_no_member(ANA)
+
+
+def test_a_member_of_an_organisation_is_one_of_its_workspaces() -> None:
+    user = {**MEMBER, "team_id": "T2", "enterprise_user": {"teams": ["T1", "T2"]}}
+    assert Slack(user).people().why_no_member(ANA) == ""
+
+
+def test_no_answer_makes_nobody_a_member_and_is_not_remembered() -> None:
+    slack = Slack(TimeoutError("slow"))
+    people = slack.people()
+    assert "Slack did not tell who you are" in people.why_no_member(ANA)
+    slack.user = dict(MEMBER)
+    assert people.why_no_member(ANA) == ""
+
+
+@pytest.mark.parametrize(
+    ("payload", "stranger"),
+    [
+        ({"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T1"}}, False),
+        ({"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T2"}}, True),
+        ({"team": {"id": "T2"}, "user": {"id": "U1", "team_id": "T2"}}, True),
+        ({"team_id": "T1", "user_id": "U1"}, False),
+        ({"team_id": "T2", "user_id": "U1"}, True),
+        ({}, False),
+    ],
+)
+def test_strangers_are_known_by_their_workspace(payload: Mapping[str, Any], stranger: bool) -> None:
+    people = Slack().people()
+    people.why_no_member(ANA)  # by now it knows its own workspace
+    assert people.is_stranger(payload) is stranger
+
+
+def test_a_name_is_looked_up_only_where_the_payload_holds_none() -> None:
+    slack = Slack({**MEMBER, "profile": {"display_name": "Ana A."}})
+    people = slack.people()
+    assert people.person({"user": {"id": "U1", "name": "ana"}}) == ANA
+    assert people.person({"user_id": "U1", "user_name": "ana"}) == ANA
+    assert slack.asked == 0
+    assert people.person({"user": {"id": "U1"}}) == Person("U1", "Ana A.")
+    assert slack.asked == 1
+
+
+def test_who_has_no_name_at_all_has_their_id() -> None:
+    assert Slack(TimeoutError()).people().person({"user": {"id": "U1"}}) == Person("U1", "U1")
+
+
+@given(st.text())
+def test_any_name_is_short_and_on_one_line(name: str) -> None:
+    found = named(name)
+    assert len(found) <= NAME_LENGTH
+    assert "\n" not in found
+
+
+_NAMES = st.sampled_from(["user", "id", "user_id", "event", "team", "team_id", "name"])
+_LEAVES = st.none() | st.integers() | st.text(max_size=8)
+
+
+@given(st.dictionaries(_NAMES, st.recursive(_LEAVES, lambda x: st.dictionaries(_NAMES, x))))
+def test_any_payload_names_somebody_or_nobody(payload: Any) -> None:
+    found = user_of(payload)
+    assert found == "" or found.isalnum()
+    Slack().people().is_stranger(payload)
