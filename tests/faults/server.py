@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -301,6 +302,43 @@ def body(*alerts: Mapping[str, Any]) -> bytes:
         "truncatedAlerts": 0,
     }
     return json.dumps(whole).encode()
+
+
+def own_posts(slack: SlackStandin, id: str = "") -> list[str]:
+    """The ts of every message that was ever posted as an incident's own, of all or of one."""
+    return [
+        str(call.answer["ts"])
+        for call in slack.done
+        if call.method == "chat.postMessage"
+        and (told := payload_of(call.answer["message"]))
+        and "part" not in told
+        and id in ("", told["incident"])
+    ]
+
+
+def thread_posts(slack: SlackStandin, id: str) -> Counter[str]:
+    """How often each post of an incident's threads was ever made: by part, files by their name."""
+    posted = [
+        str(told["part"])
+        for call in slack.done
+        if call.method == "chat.postMessage"
+        and (told := payload_of(call.answer["message"])).get("incident") == id
+        and "part" in told
+    ]
+    files = [
+        str(file["name"])
+        for root in slack.messages(CHANNEL)
+        for reply in slack.thread(CHANNEL, root["ts"])
+        for file in reply.get("files") or ()
+        if str(file["name"]).startswith(f"{id}-")
+    ]
+    return Counter([*posted, *files])
+
+
+def payload_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """What a message says of itself: incident, revision, part."""
+    told: dict[str, Any] = (message.get("metadata") or {}).get("event_payload") or {}
+    return told
 
 
 def free_environment() -> dict[str, str]:

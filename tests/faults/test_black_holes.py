@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.faults.kept import CAUSE, alert_body, kept_lab
-from tests.faults.server import CHANNEL, WITH_HISTORY, Bot, until, with_slack
+from tests.faults.server import CHANNEL, WITH_HISTORY, Bot, own_posts, until, with_slack
 from tests.faults.valve import Valve
 from tests.lab.bot import merged
 from tests.lab.lab import Lab
@@ -68,7 +68,7 @@ def at_first_in_the_dark(bot: Bot, slack: SlackStandin, content: bytes) -> str:
     sent = time.monotonic()
     answer = bot.post(content)
     (id,) = answer.json["incidents"]
-    slack.wait_for(lambda: slack.posts() == 1)
+    slack.wait_for(lambda: len(own_posts(slack)) == 1)
     assert slack.done[0].at - sent < 1.0
     assert slack.messages(CHANNEL)[0]["text"].startswith("Investigating")
     until(lambda: _text(slack).startswith("Cannot see"), "the verdict", VERDICT_SECONDS + 5)
@@ -87,7 +87,7 @@ def until_revised(bot: Bot, slack: SlackStandin, id: str) -> None:
     (message,) = slack.messages(CHANNEL)
     assert "evised" in str(message["blocks"])
     assert "annot see" in str(message["blocks"])
-    assert slack.posts() == 1
+    assert len(own_posts(slack)) == 1
     found = bot.incident(id)
     assert found["primary"] == CAUSE
     assert "revised" in bot.get(f"/incidents/{id}").body.decode().lower()

@@ -5,15 +5,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.faults.kept import CAUSE, alert_body, kept_lab
-from tests.faults.server import CHANNEL, WITH_HISTORY, Answer, Bot, until, with_slack
+from tests.faults.server import (
+    CHANNEL,
+    WITH_HISTORY,
+    Answer,
+    Bot,
+    own_posts,
+    payload_of,
+    thread_posts,
+    until,
+    with_slack,
+)
 from tests.lab.bot import merged
 from tests.lab.lab import Lab
-from tests.standins.slack import SlackStandin
+from tests.standins.slack import Done, SlackStandin
 
 pytestmark = [
     pytest.mark.lab,
@@ -41,16 +50,16 @@ class Site:
 
     def posts_of(self, id: str) -> list[str]:
         """The ts of every message that was ever posted for an incident."""
-        return [
-            str(call.answer["ts"])
-            for call in self.slack.done
-            if call.method == "chat.postMessage" and _incident_of(call.answer["message"]) == id
-        ]
+        return own_posts(self.slack, id)
 
     def shown(self, id: str) -> list[str]:
         """What the messages of an incident say now."""
         messages = self.slack.messages(CHANNEL)
-        return [str(m["text"]) for m in messages if _incident_of(m) == id]
+        return [
+            str(m["text"])
+            for m in messages
+            if (told := payload_of(m)).get("incident") == id and "part" not in told
+        ]
 
     def until_shown(self, id: str) -> None:
         """Until a message shows the verdict."""
@@ -75,12 +84,11 @@ class Site:
         self.whole = self.whole or evidence
         assert evidence == self.whole
         assert 1 <= len(self.posts_of(id)) <= posts_at_most, self.posts_of(id)
+        until(lambda: f"{id}-evidence.md" in thread_posts(self.slack, id), "the file", 5)
+        thread = thread_posts(self.slack, id)
+        assert set(thread) == {"timeline", "evidence", "charts", f"{id}-evidence.md"}
+        assert max(thread.values()) <= posts_at_most, thread
         assert self.slack.unknown_calls == []
-
-
-def _incident_of(message: dict[str, Any]) -> str:
-    payload = message.get("metadata", {}).get("event_payload", {})
-    return str(payload.get("incident", ""))
 
 
 class Sending:
@@ -193,19 +201,47 @@ def test_twenty_kills_without_a_look_back_leave_two_messages_at_most(
             rounds(site, 20, seed=4, posts_at_most=2)
 
 
-@pytest.mark.parametrize("method", ["chat.postMessage", "chat.update"])
+def is_seen(call: Done, method: str) -> bool:
+    """Whether this call did something that people see, by this method."""
+    return call.method == method and bool(call.arguments.get("channel_id", "") or "chat" in method)
+
+
+@pytest.mark.parametrize(
+    ("method", "held"),
+    [("chat.postMessage", 1), ("chat.update", 1), ("files.completeUploadExternal", 2)],
+)
 def test_a_kill_between_a_call_and_its_answer_leaves_one_message(
-    tmp_path: Path, lab: Lab, method: str
+    tmp_path: Path, lab: Lab, method: str, held: int
 ) -> None:
     with SlackStandin(scopes=WITH_HISTORY) as slack:
         site = Site(tmp_path, lab, slack)
         slack.faults.methods = frozenset({method})
-        slack.faults.hold_answers = 1
+        slack.faults.hold_answers = held
         with site.bot:
             site.bot.start()
             answer = site.bot.post(alert_body(lab, "held"))
             (id,) = answer.json["incidents"]
-            slack.wait_for(lambda: any(call.method == method for call in slack.done), 20)
+            slack.wait_for(lambda: any(is_seen(call, method) for call in slack.done), 40)
+            slack.faults.hold_answers = 0
+            site.bot.kill()
+            site.bot.start()
+            site.until_shown(id)
+            site.until_quiet()
+            site.check(id)
+
+
+def test_a_kill_between_the_upload_of_charts_and_their_post_leaves_one_post(
+    tmp_path: Path, lab: Lab
+) -> None:
+    with SlackStandin(scopes=WITH_HISTORY) as slack:
+        site = Site(tmp_path, lab, slack)
+        slack.faults.methods = frozenset({"files.info"})
+        slack.faults.hang = 1
+        with site.bot:
+            site.bot.start()
+            answer = site.bot.post(alert_body(lab, "uploaded"))
+            (id,) = answer.json["incidents"]
+            slack.wait_for(lambda: slack.faults.hang == 0, 40)
             site.bot.kill()
             site.bot.start()
             site.until_shown(id)

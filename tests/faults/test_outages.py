@@ -4,7 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.server import CHANNEL, WITH_HISTORY, Bot, alert, body, until, with_slack
+from tests.faults.server import (
+    CHANNEL,
+    WITH_HISTORY,
+    Bot,
+    alert,
+    body,
+    own_posts,
+    payload_of,
+    thread_posts,
+    until,
+    with_slack,
+)
 from tests.lab.process import free_port
 from tests.standins.slack import SlackStandin
 
@@ -24,7 +35,7 @@ def messages_of(slack: SlackStandin, id: str) -> list[str]:
     return [
         str(message["text"])
         for message in slack.messages(CHANNEL)
-        if message["metadata"]["event_payload"]["incident"] == id
+        if (told := payload_of(message)).get("incident") == id and "part" not in told
     ]
 
 
@@ -34,21 +45,12 @@ def shows_the_verdict(slack: SlackStandin, id: str) -> bool:
     return bool(found) and not any(text.startswith("Investigating") for text in found)
 
 
-def posted(slack: SlackStandin, id: str) -> int:
-    """How many messages were ever posted for an incident."""
-    return sum(
-        call.method == "chat.postMessage"
-        and call.answer["message"]["metadata"]["event_payload"]["incident"] == id
-        for call in slack.done
-    )
-
-
 def until_settled(bot: Bot, slack: SlackStandin, ids: list[str], seconds: float = 30) -> None:
     """Until every incident shows its verdict in one message, and nothing waits to be sent."""
     for id in ids:
         until(lambda: shows_the_verdict(slack, id), f"the verdict of {id}", seconds, bot.said)  # noqa: B023
     until(lambda: bot.metric("tailhound_outbox_waiting") == 0, "an empty outbox", seconds)
-    assert [posted(slack, id) for id in ids] == [1] * len(ids)
+    assert [len(own_posts(slack, id)) for id in ids] == [1] * len(ids)
 
 
 def test_a_rate_limit_on_every_second_call_delays_and_loses_nothing(tmp_path: Path) -> None:
@@ -60,6 +62,22 @@ def test_a_rate_limit_on_every_second_call_delays_and_loses_nothing(tmp_path: Pa
             ids = [send(bot, f"w{number}") for number in range(3)]
             until_settled(bot, slack, ids)
             assert set(slack.refused) == {"ratelimited"}
+
+
+def test_an_edit_whose_answer_is_lost_is_made_again_and_nothing_is_posted_twice(
+    tmp_path: Path,
+) -> None:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
+        slack.add_channel(CHANNEL)
+        slack.faults.methods = frozenset({"chat.update"})
+        slack.faults.lose_answers = 2
+        with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:
+            id = send(bot.start(), "w")
+            until_settled(bot, slack, [id])
+            assert slack.faults.lose_answers == 0
+            until(lambda: f"{id}-evidence.md" in thread_posts(slack, id), "the file", 5)
+            once = {"timeline": 1, "evidence": 1, f"{id}-evidence.md": 1}
+            assert thread_posts(slack, id) == once
 
 
 def test_what_slack_missed_while_it_was_down_is_posted_when_it_is_back(tmp_path: Path) -> None:
@@ -77,6 +95,7 @@ def test_what_slack_missed_while_it_was_down_is_posted_when_it_is_back(tmp_path:
         assert bot.get("/readyz").status == 200
         with slack:
             until_settled(bot, slack, [id])
+            assert thread_posts(slack, id)["timeline"] == 1
             until(lambda: b"takes messages" in bot.get("/health").body, "a good line of health")
 
 

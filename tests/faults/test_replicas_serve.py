@@ -9,8 +9,17 @@ import psycopg
 import pytest
 
 from tests.databases import the_server
-from tests.faults.server import CHANNEL, WITH_HISTORY, Bot, alert, body, until, with_slack
-from tests.faults.test_outages import posted, send, shows_the_verdict, until_settled
+from tests.faults.server import (
+    CHANNEL,
+    WITH_HISTORY,
+    Bot,
+    alert,
+    body,
+    own_posts,
+    until,
+    with_slack,
+)
+from tests.faults.test_outages import send, shows_the_verdict, until_settled
 from tests.lab.bot import merged
 from tests.lab.postgres import Postgres
 from tests.lab.process import BlackHole
@@ -84,7 +93,9 @@ def test_the_verdict_of_a_server_that_is_killed_comes_from_the_other_one(
     silent = {"url": f"http://{hole.host}:{hole.port}"}
     with two(tmp_path, empty, slack, prometheus=silent, deadlines={"verdict": 8}) as bots:
         id = send(bots[0], "w")
-        until(lambda: posted(slack, id) == 1 and owner(empty, id) > 0, "it to be investigated")
+        until(
+            lambda: len(own_posts(slack, id)) == 1 and owner(empty, id) > 0, "it to be investigated"
+        )
         killed, left = sorted(bots, key=lambda bot: bot.pid != owner(empty, id))
         killed.kill()
         until(lambda: shows_the_verdict(slack, id), "the verdict", 30, left.said)

@@ -1,19 +1,35 @@
 """A storm of alerts: none is lost, memory is bounded, pages work, and Slack is never flooded."""
 
+import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.faults.server import CHANNEL, WITH_HISTORY, Bot, alert, body, until, with_slack
+from tests.faults.kept import CAUSE, kept_lab
+from tests.faults.server import (
+    CHANNEL,
+    WITH_HISTORY,
+    Bot,
+    alert,
+    body,
+    own_posts,
+    payload_of,
+    until,
+    with_slack,
+)
+from tests.lab.bot import merged
+from tests.lab.lab import Lab
 from tests.standins.slack import SlackStandin
 
 pytestmark = pytest.mark.timeout(180)  # each start of the server takes seconds on a busy machine
 
 SENDERS = 4
 MEMORY_MEBIBYTES = 400
+MESSAGES_AT_MOST = 12
+"""New messages of a channel in ten minutes, as shipped."""
 
 
 class Storm:
@@ -57,13 +73,6 @@ def decided(bot: Bot) -> int:
     return int(bot.metric("tailhound_incidents", state="diagnosed"))
 
 
-def incident_of(call_answer: dict[str, object]) -> str:
-    """Which incident a posted message is about."""
-    message = call_answer["message"]
-    assert isinstance(message, dict)
-    return str(message["metadata"]["event_payload"]["incident"])
-
-
 def survived(folder: Path, workloads: int, alerts_each: int) -> None:
     """Send a storm, and look at pages, channel and memory until every incident is decided."""
     with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
@@ -86,7 +95,7 @@ def survived(folder: Path, workloads: int, alerts_each: int) -> None:
             assert bot.peak_mebibytes() < MEMORY_MEBIBYTES
             posts = [call.at for call in slack.done if call.method == "chat.postMessage"]
             assert len(slack.refused) <= 1 + len(posts) // 10
-            assert len(posts) >= (posts[-1] - posts[0]) * 0.5
+            assert len(own_posts(slack)) <= MESSAGES_AT_MOST
             assert bot.stop() < 5
 
 
@@ -106,14 +115,52 @@ def test_the_messages_of_a_storm_come_out_one_a_second_each_once(tmp_path: Path)
     with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
         slack.add_channel(CHANNEL)
         slack.faults.one_a_second = True
-        with Bot(tmp_path / "bot", with_slack(tmp_path, slack)) as bot:
+        unbounded = {"slack": {"messages_at_most": 1000, "threads": False}}
+        values = merged(with_slack(tmp_path, slack), unbounded)
+        with Bot(tmp_path / "bot", values) as bot:
             storm = Storm(bot.start(), workloads=100, alerts_each=4)
             until(lambda: bot.metric("tailhound_outbox_waiting") == 0, "an empty outbox", 300)
             posted = [
-                incident_of(dict(c.answer)) for c in slack.done if c.method == "chat.postMessage"
+                payload_of(call.answer["message"])["incident"]
+                for call in slack.done
+                if call.method == "chat.postMessage"
             ]
             assert sorted(posted) == sorted(storm.incidents)
             texts = [str(message["text"]) for message in slack.messages(CHANNEL)]
             assert not [text for text in texts if text.startswith("Investigating")]
             edits = sum(call.method == "chat.update" for call in slack.done)
             assert edits < len(posted) // 4
+
+
+@pytest.fixture(scope="module")
+def lab(needs: Callable[..., None]) -> Iterator[Lab]:
+    needs("prometheus")
+    with kept_lab() as kept:
+        yield kept
+
+
+def crowd(lab: Lab) -> bytes:
+    """Forty alerts of as many workloads in one notification; one pages, and its cause is there."""
+    (pages,) = json.loads(lab.body)["alerts"]
+    others = [alert(deployment=f"w{n}", severity="warning") for n in range(39)]
+    return body(*others, pages)
+
+
+def test_of_forty_alerts_at_once_twelve_get_a_message_and_so_does_the_page_that_is_confirmed(
+    tmp_path: Path, lab: Lab
+) -> None:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
+        slack.add_channel(CHANNEL)
+        values = merged(lab.settings, with_slack(tmp_path, slack))
+        with Bot(tmp_path / "bot", values) as bot:
+            answer = bot.start().post(crowd(lab))
+            assert len(answer.json["incidents"]) == 40
+            until(lambda: decided(bot) == 40, "all verdicts", 90, bot.said)
+            until(lambda: bot.metric("tailhound_outbox_waiting") == 0, "an empty outbox", 90)
+            (page,) = [line for line in bot.incidents() if line["primary"] == CAUSE]
+            assert len(own_posts(slack, str(page["incident"]))) == 1
+            assert MESSAGES_AT_MOST <= len(own_posts(slack)) <= MESSAGES_AT_MOST + 1
+            storms = [m for m in slack.messages(CHANNEL) if payload_of(m).get("part") == "storm"]
+            assert len(storms) == 1
+            assert str(storms[0]["text"]).startswith("40 incidents at once.")
+            assert slack.core.invalid == []

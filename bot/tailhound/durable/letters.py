@@ -324,7 +324,7 @@ class Standing:
 
 def standing(connection: sa.Connection) -> tuple[Standing, ...]:
     """How all places stand, in order of their names."""
-    waits = outbox.c.state.in_(("pending", "sending"))
+    waits = sa.and_(outbox.c.state.in_(("pending", "sending")), _CAN_BE_SENT)
     failed = outbox.c.error != ""
     rows = connection.execute(
         sa.select(
@@ -335,6 +335,7 @@ def standing(connection: sa.Connection) -> tuple[Standing, ...]:
             _count_if(outbox.c.state == "broken"),
             sa.func.max(sa.case((failed, outbox.c.id))),
         )
+        .select_from(_WITH_OWN)
         .group_by(outbox.c.notifier, outbox.c.place)
         .order_by(outbox.c.notifier, outbox.c.place)
     ).all()

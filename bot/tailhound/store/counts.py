@@ -9,12 +9,22 @@ from tailhound.model import State
 from tailhound.store.database import Database
 from tailhound.store.tables import UNREADABLE, incident, outbox
 
+_OWN = outbox.alias("own")
+_HAS_OWN = sa.and_(
+    outbox.c.part.not_in(("", "storm")),
+    _OWN.c.incident_id == outbox.c.incident_id,
+    _OWN.c.notifier == outbox.c.notifier,
+    _OWN.c.place == outbox.c.place,
+    _OWN.c.part == "",
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
     """Incidents by state, and how many of the failed ones stand for a body that can't be read;
     messages that wait, for how many seconds the oldest of them does, and those that were refused
-    and wait for a person.
+    and wait for a person. A post in a thread counts once the thread's own message stands, and an
+    incident that a storm's message tells of does not wait.
     """
 
     incidents: dict[State, int]
@@ -29,8 +39,14 @@ def count(database: Database, now: datetime) -> Counted:
     by_state = sa.select(incident.c.state, sa.func.count()).group_by(incident.c.state)
     waiting = (
         sa.select(sa.func.count(), sa.func.min(incident.c.changed_at))
-        .select_from(outbox.join(incident, incident.c.id == outbox.c.incident_id))
-        .where(outbox.c.wanted_revision > outbox.c.sent_revision, outbox.c.state != "broken")
+        .select_from(
+            outbox.join(incident, incident.c.id == outbox.c.incident_id).outerjoin(_OWN, _HAS_OWN)
+        )
+        .where(
+            outbox.c.wanted_revision > outbox.c.sent_revision,
+            outbox.c.state.in_(("pending", "sending")),
+            sa.or_(outbox.c.part.in_(("", "storm")), _OWN.c.message != ""),
+        )
     )
     refused = sa.select(sa.func.count()).where(outbox.c.state == "broken")
     raw = sa.select(sa.func.count()).where(
