@@ -328,3 +328,17 @@ def test_no_file_names_a_machine_or_a_package_index() -> None:
         if word in (ROOT / name).read_text(encoding="utf-8", errors="replace")
     }
     assert found == {}
+
+
+def test_the_receiver_for_alertmanager_is_the_same_wherever_it_is_shown() -> None:
+    texts = [text_of("deploy/alertmanager-receiver.yaml")]
+    for page in ("README.md", "docs/operators/webhook.md"):
+        texts += [text for text in blocks(page, "yaml") if "webhook_configs:" in text]
+    assert len(texts) == 3
+    shown = []
+    for text in texts:
+        config = yaml.safe_load(text)
+        (route,) = (one for one in config["route"]["routes"] if one["receiver"] == "tailhound")
+        (receiver,) = (one for one in config["receivers"] if one["name"] == "tailhound")
+        shown.append((route, receiver))
+    assert shown[0] == shown[1] == shown[2]
