@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from tailhound import __version__
 from tailhound.app.arrivals import Arrivals
 from tailhound.app.backends import HOSTS_SHOWN, Needs, backend_lines, kind_of
 from tailhound.app.board import Mood, Standing
@@ -186,7 +187,9 @@ def test_the_stop_switch_tells_who_when_and_why_as_far_as_known() -> None:
 
 def test_replicas_are_told_the_gone_ones_too() -> None:
     (alone,) = replica_lines("bot.db", ())
-    assert (alone.state, alone.detail) == ("the only one", "database bot.db")
-    alive, gone = plain(replica_lines("pg", (Peer("a-1", 7.0), Peer("a-2", -90.0))))
+    told = f"tailhound {__version__}, database bot.db"
+    assert (alone.state, alone.detail) == ("the only one", told)
+    this, alive, gone = plain(replica_lines("pg", (Peer("a-1", 7.0), Peer("a-2", -90.0))))
+    assert (this.state, this.detail) == (f"tailhound {__version__}", "database pg")
     assert (alive.state, alive.works) == ("runs", True)
     assert (gone.state, gone.works) == ("gone for 90 s", False)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from tailhound import __version__
 from tailhound.durable.letters import Standing
 from tailhound.durable.replicas import Peer
 from tailhound.model import State
@@ -125,10 +126,17 @@ def replica_lines(database: str, peers: Sequence[Peer]) -> tuple[HealthLine, ...
                 name="This process",
                 state="the only one",
                 works=True,
-                detail=f"database {database}",
+                detail=f"tailhound {__version__}, database {database}",
             ),
         )
-    return tuple(_peer(peer) for peer in peers)
+    this = HealthLine(
+        section=REPLICAS,
+        name="Who tells this",
+        state=f"tailhound {__version__}",
+        works=True,
+        detail=f"database {database}",
+    )
+    return (this, *(_peer(peer) for peer in peers))
 
 
 def _peer(peer: Peer) -> HealthLine:

@@ -44,6 +44,7 @@ class Site:
         self._catalogue = Catalogue(settings, active, clock())
         self._needs = Needs.of(active.runbooks)
         self._home = _home(settings)
+        metrics.runs(len(active.runbooks))
 
     def parts(self, durable: Durable, database: Database, reader: IncidentReader) -> Parts:
         """What the application works with."""

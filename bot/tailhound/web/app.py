@@ -7,6 +7,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from tailhound.errors import StoreUnavailable
@@ -19,6 +21,7 @@ from tailhound.web.parts import Parts
 from tailhound.web.pool import Pool
 from tailhound.web.render import Renderer
 from tailhound.web.screen import Screen
+from tailhound.web.strays import HOOK, Strays
 from tailhound.web.stream import Stream
 from tailhound.web.webhook import Webhook
 
@@ -31,7 +34,11 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
     pool = Pool()
     assets = Assets()
     stream = Stream(lambda: pool.run(parts.reader.revision))
+    strays = Strays(parts.metrics)
     screen = Screen(parts, pool, Renderer(parts.settings, assets, _navigation(parts)))
+
+    async def refused(request: Request, error: Exception) -> Response:
+        return strays.answer(request, error) or await screen.refused(request, error)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -43,7 +50,7 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
         routes=[*extra, *_machines(parts, pool, stream), *_people(screen, assets)],
         middleware=[Middleware(Guard), Middleware(GZipMiddleware, minimum_size=1000)],
         exception_handlers={
-            HTTPException: screen.refused,
+            HTTPException: refused,
             StoreUnavailable: screen.store_down,
             Exception: screen.refused,
         },
@@ -68,7 +75,7 @@ def _navigation(parts: Parts) -> dict[str, str]:
 def _machines(parts: Parts, pool: Pool, stream: Stream) -> list[BaseRoute]:
     api = Api(parts, pool)
     return [
-        Route("/webhook/alertmanager", Webhook(parts).post, methods=["POST"]),
+        Route(HOOK, Webhook(parts).post, methods=["POST"]),
         Route("/api/incidents", api.incidents),
         Route("/api/incidents/{id}", api.incident),
         Route("/api/stream", stream.get),

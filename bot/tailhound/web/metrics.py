@@ -1,6 +1,7 @@
 """What tailhound tells Prometheus about itself, from a registry of its own."""
 
 import math
+import platform
 from collections.abc import Iterable, Mapping
 
 from prometheus_client import (
@@ -13,11 +14,12 @@ from prometheus_client import (
     generate_latest,
 )
 
+from tailhound import __version__
 from tailhound.model import Diagnosis, EvidenceStatus, Incident, Outlook
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
-_REFUSALS = ("unauthorized", "oversized", "slow", "store")
+_REFUSALS = ("unauthorized", "address", "oversized", "slow", "store")
 
 
 class Metrics:
@@ -27,9 +29,19 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
+        self._build()
         self._bodies()
         self._verdicts()
         self._queues()
+
+    def _build(self) -> None:
+        built = self._gauge("build_info", "Always 1; what runs here.", ("version", "python"))
+        built.labels(__version__, platform.python_version()).set(1)
+        self._runbooks = self._gauge("runbooks_active", "Runbooks that are active.")
+
+    def runs(self, runbooks: int) -> None:
+        """So many runbooks are active."""
+        self._runbooks.set(runbooks)
 
     def _bodies(self) -> None:
         self._alerts = self._counter("alerts_accepted", "Alerts of stored bodies.", ("kind",))
@@ -76,7 +88,7 @@ class Metrics:
         self._unreadable.inc()
 
     def refused(self, reason: str) -> None:
-        """One body is not stored: "unauthorized", "oversized", "slow" or "store"."""
+        """One body is not stored, for one of `_REFUSALS`."""
         self._refused.labels(reason).inc()
 
     def decided(self, incident: Incident) -> None:

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from tailhound.errors import StoreUnavailable
 from tailhound.web.auth import Gate
 from tailhound.web.parts import Accepted, Parts
+from tailhound.web.strays import Seldom, sender
 
 LOG = logging.getLogger(__name__)
 BODY_BYTES = 32 * 1024 * 1024
@@ -50,11 +51,13 @@ class Webhook:
         self._accept_seconds = accept_seconds
         self._monotonic = monotonic
         self._told_at: float | None = None
+        self._unauthorized = Seldom(monotonic)
 
     async def post(self, request: Request) -> Response:
         """Take one notification."""
         if not self._gate.lets_in(request.headers.get("authorization", "")):
             self._parts.metrics.refused("unauthorized")
+            self._unauthorized.warn(_told(request))
             return _says(
                 401,
                 "send the credential of listen.bearer or listen.basic",
@@ -138,6 +141,16 @@ async def _read(request: Request) -> bytes:
     if seen > BODY_BYTES or size > BODY_BYTES:
         raise TooLarge(max(size, seen))
     return b"".join(chunks)
+
+
+def _told(request: Request) -> str:
+    """The line about a credential that is not ours; the credential itself is told to nobody."""
+    what = "a wrong" if "authorization" in request.headers else "no"
+    return (
+        f"401: {sender(request)} posted with {what} credential, and its alerts are lost: set "
+        "http_config.authorization of Alertmanager's receiver to that of listen.bearer or "
+        "listen.basic"
+    )
 
 
 def _says(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
