@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rich.console import Console
 
 from benchmarks import (
+    clicks,
     drain,
     evidence,
     first_post,
@@ -28,6 +29,7 @@ BENCHMARKS: Mapping[str, Callable[[Sizes], Iterator[Row]]] = {
     "postgres": postgres.run,
     "drain": drain.run,
     "first-post": first_post.run,
+    "click": clicks.run,
     "evidence": evidence.run,
     "hosts": fleet.run,
     "overload": overload.run,

@@ -16,6 +16,7 @@ class Sizes:
     backlog: int = 300
     drained: int = 400
     posts: int = 20
+    clicks: int = 200
     judged: int = 200
     hosts: int = 100
     fleet_rounds: int = 5
@@ -33,6 +34,7 @@ QUICK = Sizes(
     backlog=100,
     drained=100,
     posts=5,
+    clicks=40,
     judged=50,
     starts=2,
     hosts=20,

@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import (
+    clicks,
     drain,
     evidence,
     first_post,
@@ -25,6 +26,7 @@ TINY = Sizes(
     backlog=4,
     drained=3,
     posts=1,
+    clicks=3,
     judged=2,
     starts=1,
     hosts=3,
@@ -68,6 +70,12 @@ def test_draining_asks_twenty_questions_an_incident() -> None:
 
 def test_the_first_post_is_measured_up_to_the_stand_in() -> None:
     check(list(first_post.run(TINY)), "first-post")
+
+
+def test_a_click_is_measured_to_its_acknowledgement() -> None:
+    rows = list(clicks.run(TINY))
+    check(rows, "click")
+    assert [one.unit for one in rows] == ["ms", "ms"]
 
 
 def test_memory_is_measured_after_every_transport_was_used() -> None:
