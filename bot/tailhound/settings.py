@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from tailhound.errors import SettingsError
-from tailhound.settings_forms import Address, Channel, DatabaseUrl, objective
+from tailhound.settings_forms import Address, Channel, DatabaseUrl, Days, objective
 from tailhound.settings_places import Origin, explained, place, where
 from tailhound.settings_reading import read
 from tailhound.settings_secrets import Secret, Section, secrets
@@ -214,8 +214,10 @@ class Incidents(Section):
 
     `severity_label` is the label that tells the severity, and `severities` what its values mean
     here: `{P1: critical, P2: warning}`. A value that is not in the map stands for itself.
+    Those that are over are deleted after `keep_days`; 0 = never.
     """
 
+    keep_days: Days = 90
     reopen_minutes: Annotated[float, Field(ge=0)] = 30.0
     subjects_at_most: Annotated[int, Field(ge=1, le=1000)] = 20
     ignore: tuple[str, ...] = ("Watchdog", "InfoInhibitor")

@@ -13,6 +13,7 @@ from pydantic import AfterValidator
 _SQLITE = re.compile(r"sqlite:///(?!:memory:).+", re.DOTALL)
 _POSTGRES = re.compile(r"postgresql(\+[a-z0-9_]+)?://[^/?#]*/[^/?#]+(\?.*)?", re.DOTALL)
 _CHANNEL = re.compile(r"[CGD][A-Z0-9]+")
+DAYS_AT_LEAST, DAYS_AT_MOST = 30, 36_500
 _OBJECTIVE = re.compile(r"[a-z][a-z0-9_]*_(p[0-9]{1,3}|mean)_seconds")
 
 
@@ -56,6 +57,15 @@ def _channel(value: str) -> str:
     )
 
 
+def _days(value: int) -> int:
+    if value == 0 or DAYS_AT_LEAST <= value <= DAYS_AT_MOST:
+        return value
+    raise ValueError(
+        f"write {DAYS_AT_LEAST} to {DAYS_AT_MOST}, or 0 for ever (raw answers, which belong to "
+        f"incidents, are kept {DAYS_AT_LEAST} days)"
+    )
+
+
 def objective(name: str, seconds: float) -> str:
     """Why this is no objective; "" when it is one."""
     if not _OBJECTIVE.fullmatch(name):
@@ -63,6 +73,7 @@ def objective(name: str, seconds: float) -> str:
     return "" if seconds > 0 else f"{name}: an objective is a number of seconds above 0"
 
 
+Days = Annotated[int, AfterValidator(_days)]
 Address = Annotated[str, AfterValidator(_http)]
 """http://HOST:PORT, https://HOST/prefix, or "" for "not configured"."""
 

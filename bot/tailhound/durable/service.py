@@ -102,7 +102,7 @@ class Durable:
             Queue(LATE, LATE_CONCURRENCY, 5 * poll),
             Queue(TICK, 1, TICK_POLL_SECONDS),
         )
-        tidying = Tidying(self.engine, self._given.database, self._boot, self._blocking)
+        tidying = Tidying(self.engine, self._desk, self._blocking)
         await self._blocking.run(self.engine.prepare, queues)
         if self.replicas:
             await self.replicas.join()

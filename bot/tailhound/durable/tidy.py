@@ -1,6 +1,7 @@
 """Retention: what nobody will look at any more is deleted, a page at a time.
 
-Incidents and alerts stay: they tell a late re-delivery from a new alert, and people search them.
+Incidents and their alerts stay longer than the rest: they tell a late re-delivery from a new alert,
+and people search them.
 """
 
 from datetime import datetime, timedelta
@@ -8,13 +9,16 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from tailhound.durable.blocking import Blocking
-from tailhound.durable.boot import Boot
+from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Engine
-from tailhound.store.database import Database
+from tailhound.store.retention import forget_incidents
 from tailhound.store.tables import body, output, recording
 
 KEPT = timedelta(days=30)
 """How long workflows, raw answers, recordings and webhook bodies are kept. Our own default."""
+
+MARGIN = timedelta(days=1)
+"""Incidents go so much later than their workflows: a name that is given again must find none."""
 
 TICK = "tick"
 TIDY = "tidy"
@@ -23,10 +27,9 @@ TIDY = "tidy"
 class Tidying:
     """The body of the workflow `tick:tidy:{time}`."""
 
-    def __init__(self, engine: Engine, database: Database, boot: Boot, blocking: Blocking) -> None:
+    def __init__(self, engine: Engine, desk: Desk, blocking: Blocking) -> None:
         self._engine = engine
-        self._database = database
-        self._boot = boot
+        self._desk = desk
         self._blocking = blocking
 
     async def tick(self, job: str, _due: int, _sha: str) -> str:
@@ -36,20 +39,37 @@ class Tidying:
         return await self._engine.step("tidy", self.tidy)
 
     async def tidy(self) -> str:
-        """Delete what is older than KEPT; what was deleted, for the engine's own record."""
-        before = self._boot.clock() - KEPT
+        """Delete what is older than KEPT, and incidents that ended before `keep_days`.
+
+        What was deleted, for the engine's own record.
+        """
+        now = self._desk.boot.clock()
+        before = now - KEPT
         workflows = 0
         while deleted := await self._engine.forget(before.isoformat()):
             workflows += deleted
         outputs, bodies, recordings = await self._blocking.run(self._delete, before)
+        incidents = await self._forget_incidents(now)
         return (
             f"{workflows} workflows, {outputs} raw answers, {bodies} bodies, "
-            f"{recordings} parts of recordings"
+            f"{recordings} parts of recordings, {incidents} incidents"
         )
+
+    async def _forget_incidents(self, now: datetime) -> int:
+        days = self._desk.terms().incidents.keep_days
+        before = (now - timedelta(days=days) - MARGIN).timestamp()
+        incidents = 0
+        while days and (deleted := await self._blocking.run(self._forget_page, before)):
+            incidents += deleted
+        return incidents
+
+    def _forget_page(self, before: float) -> int:
+        with self._desk.database.writing() as connection:
+            return forget_incidents(connection, before)
 
     def _delete(self, before: datetime) -> tuple[int, int, int]:
         moment = before.timestamp()
-        with self._database.writing() as connection:
+        with self._desk.database.writing() as connection:
             outputs = connection.execute(sa.delete(output).where(output.c.asked_at < moment))
             bodies = connection.execute(sa.delete(body).where(body.c.received_at < moment))
             parts = connection.execute(sa.delete(recording).where(recording.c.asked_at < moment))

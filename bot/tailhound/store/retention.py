@@ -1,0 +1,63 @@
+"""Deleting incidents that nobody will look at any more, with all that hangs on them.
+
+Only what is over goes: resolved, joined into one that is over, or a body that could not be read. An
+incident that is open stays however old it is, for its alert may still fire and be sent again.
+"""
+
+import sqlalchemy as sa
+
+from tailhound.model import State
+from tailhound.store.tables import METADATA, UNREADABLE, incident, outbox, silence
+
+PAGE = 200
+"""Incidents that are deleted in one transaction: intake waits for no more than that."""
+
+_OTHER = incident.alias("other")
+_OVER = sa.or_(
+    incident.c.state.in_((State.RESOLVED.value, State.JOINED.value)),
+    sa.and_(incident.c.state == State.FAILED.value, incident.c.key.startswith(UNREADABLE)),
+)
+_WAITS = sa.exists().where(
+    outbox.c.incident_id == incident.c.id,
+    outbox.c.wanted_revision > outbox.c.sent_revision,
+    outbox.c.state != "broken",
+)
+_IS_MUTED = sa.exists().where(
+    silence.c.incident_id == incident.c.id, silence.c.state.in_(("asked", "setting", "set"))
+)
+_JOINED = incident.c.id.in_(sa.select(_OTHER.c.joined_into).where(_OTHER.c.joined_into != ""))
+_GOES_ON = incident.c.joined_into.in_(sa.select(_OTHER.c.id).where(_OTHER.c.is_open))
+"""Its alerts are followed into an incident that is still open."""
+
+_OLD = (
+    sa.select(incident.c.id)
+    .where(
+        incident.c.received_at < sa.bindparam("before"),
+        incident.c.changed_at < sa.bindparam("before"),
+        incident.c.done >= incident.c.n,
+        _OVER,
+        ~_WAITS,
+        ~_IS_MUTED,
+        ~_JOINED,
+        ~_GOES_ON,
+    )
+    .order_by(incident.c.received_at)
+    .limit(sa.bindparam("at_most"))
+    .with_for_update()
+)
+
+
+def forget_incidents(connection: sa.Connection, before: float, at_most: int = PAGE) -> int:
+    """Delete incidents that are over and did not change since `before` (Unix seconds); how many.
+
+    One that others have joined goes after them, so call it until nothing is left.
+    """
+    found = connection.execute(_OLD, {"before": before, "at_most": at_most})
+    ids = list(found.scalars())
+    if not ids:
+        return 0
+    for table in METADATA.sorted_tables:
+        for key in table.foreign_keys:
+            if key.column is incident.c.id:
+                connection.execute(sa.delete(table).where(key.parent.in_(ids)))
+    return connection.execute(sa.delete(incident).where(incident.c.id.in_(ids))).rowcount
