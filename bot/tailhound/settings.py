@@ -22,6 +22,7 @@ from pydantic import (
 
 from tailhound.errors import SettingsError
 from tailhound.settings_forms import Address, Channel, DatabaseUrl, Days, objective
+from tailhound.settings_headers import Headers
 from tailhound.settings_places import Origin, explained, place, where
 from tailhound.settings_reading import read
 from tailhound.settings_secrets import Secret, Section, secrets
@@ -82,6 +83,7 @@ class Prometheus(Section):
     url: Address = ""
     bearer: Secret | None = None
     basic: Basic | None = None
+    headers: Headers = Field(default={})
     ca_file: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
     concurrency: Annotated[int, Field(ge=1, le=100)] = 32
@@ -94,6 +96,7 @@ class Alertmanager(Section):
     url: Address = ""
     bearer: Secret | None = None
     basic: Basic | None = None
+    headers: Headers = Field(default={})
     ca_file: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
     concurrency: Annotated[int, Field(ge=1, le=20)] = 4

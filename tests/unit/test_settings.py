@@ -204,3 +204,36 @@ def test_a_key_knows_its_place_or_its_variable(desk: Desk) -> None:
     assert found.place("profiles", 0, "thresholds", "z") == (name, 3, 5)
     assert found.place("listen", "port") == ("TAILHOUND_LISTEN__PORT", 1, 1)
     assert Settings().place("mode") == ("configuration", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("headers", "says"),
+    [
+        ("X-Scope-OrgID: 12", 'must be text, in quotes ("12")'),
+        ("X-Scope-OrgID: {envi: A}", "a secret is {env: NAME} or {file: PATH}"),
+        ("Authorization: Bearer x", "Authorization: use `bearer:` or `basic:`"),
+        ("Host: x", "Host: tailhound sets this one itself"),
+        ("X-Api-Key: s3cret", "X-Api-Key: a secret never stands here"),
+        ('X-Tenant: "a\\nb"', "X-Tenant: must be one line of plain characters"),
+        ('X-Tenant: ""', "X-Tenant: must be one line of plain characters"),
+        ("X Tenant: a", "a name of a header is letters, digits and hyphens"),
+        ("X-Tenant: a, x-tenant: b", "a header stands there twice"),
+    ],
+)
+@pytest.mark.parametrize("section", ["prometheus", "alertmanager"])
+def test_a_header_that_can_not_be_sent_is_told(
+    desk: Desk, section: str, headers: str, says: str
+) -> None:
+    told = desk.told(f"{section}:\n  headers: {{{headers}}}\n")
+    assert told.startswith(f"{desk.path}:2:")
+    assert f"{section}.headers" in told
+    assert says in told
+    assert "s3cret" not in told
+    assert "\n" not in told
+
+
+def test_a_header_may_be_a_secret_and_its_key_is_told(desk: Desk) -> None:
+    settings = desk.load("prometheus:\n  headers:\n    X-Api-Key: {env: NOT_SET_HERE}\n")
+    (secret,) = settings.secrets()
+    with pytest.raises(SettingsError, match=r":3:5: prometheus.headers.X-Api-Key: .*NOT_SET_HERE"):
+        secret.read()

@@ -18,6 +18,7 @@ from tailhound.actions.silence import Matcher, Silence
 from tailhound.errors import SettingsError
 from tailhound.model import Alert, AlertStatus, Missing, Reason
 from tailhound.settings import Alertmanager
+from tailhound.settings_headers import sent
 from tailhound.transports.asking import Asking
 from tailhound.transports.http import (
     BROKEN,
@@ -140,7 +141,8 @@ class AlertmanagerClient:
             return why(error, self._where, call, "alertmanager.ca_file")
 
     def _asked(self, method: str, path: str, body: Any) -> Any:
-        headers = {**_HEADERS, **_credentials(self._settings)}
+        own = sent(self._settings.headers, "alertmanager.headers")
+        headers = {**_HEADERS, **own, **_credentials(self._settings)}
         if body is not None:
             headers["Content-Type"] = "application/json"
         response = self._manager.request(

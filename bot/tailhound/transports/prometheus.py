@@ -24,6 +24,7 @@ from tailhound.flow import Request, Turn
 from tailhound.model import Missing, Reason
 from tailhound.requests import Query, RangeQuery, Ranges, Vector
 from tailhound.settings import Prometheus
+from tailhound.settings_headers import sent
 from tailhound.transports.asking import Asking
 from tailhound.transports.http import (
     BROKEN,
@@ -157,7 +158,8 @@ class _Session(requests.Session):
         self, method: str, url: str, *, params: Mapping[str, Any], **_: Any
     ) -> _Answer:
         """A good answer of the query API; NoAnswer with its reason otherwise."""
-        asked, headers = urlencode(params), {**_HEADERS, **_credentials(self._settings)}
+        asked, own = urlencode(params), sent(self._settings.headers, "prometheus.headers")
+        headers = {**_HEADERS, **own, **_credentials(self._settings)}
         is_long = len(asked) > LONG_QUERY
         if is_long:
             headers["Content-Type"] = "application/x-www-form-urlencoded"

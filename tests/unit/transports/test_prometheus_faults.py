@@ -302,6 +302,26 @@ def test_credentials_are_sent_and_read_anew_for_each_question(tmp_path: Path) ->
     assert str(secret) in got.detail
 
 
+def test_headers_of_the_site_are_sent_with_their_secrets_read_anew(tmp_path: Path) -> None:
+    secret = tmp_path / "key"
+    secret.write_text("first")
+    headers: dict[str, str | Secret] = {}
+    headers |= {"X-Scope-OrgID": "infra", "X-Api-Key": Secret(file=str(secret))}
+    with answering(200, json.dumps(one())) as server:
+        url = f"http://127.0.0.1:{server.port}"
+        transport = PrometheusTransport(Prometheus(url=url, headers=headers))
+        turn = Turn(time.monotonic() + 5, NOW)
+        asyncio.run(transport.ask(UP, turn))
+        secret.write_text("second")
+        asyncio.run(transport.ask(UP, turn))
+        secret.write_text("two\nlines")
+        got: Any = asyncio.run(transport.ask(UP, turn))
+        transport.close()
+    told = [(sent["x-scope-orgid"], sent["x-api-key"]) for sent in server.headers]
+    assert told == [("infra", "first"), ("infra", "second")]
+    assert (got.reason, "prometheus.headers.X-Api-Key" in got.detail) == (Reason.FORBIDDEN, True)
+
+
 @pytest.mark.parametrize("token", ["two\nX-Lines: 1", "t\u00f6ken", "null\x00"])
 def test_a_bearer_that_is_no_header_is_not_sent(token: str, tmp_path: Path) -> None:
     secret = tmp_path / "token"
