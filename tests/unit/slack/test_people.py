@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from slack_sdk import WebClient
 
 from tailhound.durable.acts import Person
 from tailhound.slack.people import KNOWN_SECONDS, NAME_LENGTH, People, named, user_of
 
+QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 MEMBER = {"id": "U1", "team_id": "T1", "name": "ana", "is_restricted": False}
 
 
@@ -121,6 +122,7 @@ def test_who_has_no_name_at_all_has_their_id() -> None:
     assert Slack(TimeoutError()).people().person({"user": {"id": "U1"}}) == Person("U1", "U1")
 
 
+@QUICK
 @given(st.text())
 def test_any_name_is_short_and_on_one_line(name: str) -> None:
     found = named(name)
@@ -132,6 +134,7 @@ _NAMES = st.sampled_from(["user", "id", "user_id", "event", "team", "team_id", "
 _LEAVES = st.none() | st.integers() | st.text(max_size=8)
 
 
+@QUICK
 @given(st.dictionaries(_NAMES, st.recursive(_LEAVES, lambda x: st.dictionaries(_NAMES, x))))
 def test_any_payload_names_somebody_or_nobody(payload: Any) -> None:
     found = user_of(payload)

@@ -1,6 +1,7 @@
 """The form *Silence alerts*: what to mute, for how long, and what that means now. Pure."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -31,6 +32,7 @@ _WHY_LENGTH: Final = 500
 _DEFAULT_HOURS: Final = 2.0
 _MATCHERS_SHOWN: Final = 12
 _HELD_SHOWN: Final = 3
+_ID: Final = re.compile(r"[A-Za-z0-9-]{1,80}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,8 @@ class Choice:
     def mark(self) -> str:
         """Stands for what would be muted, to the letter: another mark, another silence."""
         text = "\n".join(matcher.text for matcher in self.scope.matchers)
-        return f"{self.scope.id}:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        return f"{self.scope.id}:{digest[:16]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,16 +112,15 @@ def preview(choice: Choice, known: Known, note: Note, now: datetime) -> View:
 
 def _held(incident: Incident, now: datetime) -> Sequence[Block | None]:
     """The silences that hold already, each with its end."""
-    held = [one for one in incident.silences if one.holds(now)]
+    held = [one for one in incident.silences if one.holds(now) and _ID.fullmatch(one.id)]
     return [
         section(
             f"held-{number}",
             f"Silenced by {escape.value(one.by) or 'somebody'} until {day_clock(one.until, now)} "
             f"({plural(one.alerts, 'alert')})",
-            accessory=button("End it now", END_SILENCE, value=one.id[:200]),
+            accessory=button("End it now", END_SILENCE, value=one.id),
         )
         for number, one in enumerate(held[:_HELD_SHOWN])
-        if one.id
     ]
 
 
