@@ -72,10 +72,12 @@ class Site:
 
     def until_quiet(self) -> None:
         """Until nothing more is to be sent."""
-        until(lambda: self.bot.metric("tailhound_outbox_waiting") == 0, "an empty outbox", 30)
+        waiting = "tailhound_outbox_waiting"
+        until(lambda: self.bot.metric(waiting) == 0, "an empty outbox", 60, self.bot.said)
 
     def check(self, id: str, posts_at_most: int = 1) -> None:
-        """A complete diagnosis, on the page and in the channel."""
+        """A complete diagnosis, on the page, in the channel and in the thread."""
+        self.until_quiet()
         found = self.bot.incident(id)
         assert found["state"] == "diagnosed"
         assert found["primary"] == CAUSE
@@ -241,7 +243,7 @@ def test_a_kill_between_the_upload_of_charts_and_their_post_leaves_one_post(
             site.bot.start()
             answer = site.bot.post(alert_body(lab, "uploaded"))
             (id,) = answer.json["incidents"]
-            slack.wait_for(lambda: slack.faults.hang == 0, 40)
+            until(lambda: slack.faults.hang == 0, "the upload", 40, site.bot.said)
             site.bot.kill()
             site.bot.start()
             site.until_shown(id)
