@@ -168,8 +168,8 @@ def test_markdown_has_the_mitigations_with_steps_and_what_could_not_be_checked()
 
 @pytest.mark.parametrize(
     ("comparison", "told"),
-    [("==", "refuted at 0"), ("<=", "refuted at 0 or less"), ("<", "refuted under 0"),
-     (">", "refuted from 0"), ("!=", "refuted at other than 0")],
+    [("==", "refuted at 0"), ("<=", "refuted at 0"), ("<", "refuted under 0"),
+     (">", "refuted over 0"), ("!=", "refuted at other than 0")],
 )  # fmt: skip
 def test_a_bound_of_a_refuting_claim_reads_as_a_sentence(comparison: str, told: str) -> None:
     bound = Bound(fact="a.b", comparison=comparison, value=0, unit="count")

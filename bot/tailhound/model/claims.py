@@ -114,14 +114,14 @@ def needs(check: Check, most: int = 2) -> str:
 
 
 def needed(bounds: Sequence[Bound], part: Part) -> str:
-    """`needs 25 %`, `needs under 72 °C`, `needs x0.8 to x1.2`, `refuted under 5 %`."""
+    """`needs 25 %`, `needs over 0`, `needs under 72 °C`, `needs x0.8 to x1.2`, `refuted at 0`."""
     verb = "refuted" if part is Part.REFUTE else "needs"
     low = [bound for bound in bounds if bound.comparison in (">", ">=")]
     high = [bound for bound in bounds if bound.comparison in ("<", "<=")]
     together = len({bound.alternative for bound in bounds}) == 1
     if together and len(low) == 1 and len(high) == 1 and low[0].value < high[0].value:
         return f"{verb} {_bound(low[0])} to {_bound(high[0])}"
-    return f"{verb} " + " or ".join(_one(bound, part) for bound in bounds[:2])
+    return f"{verb} " + " or ".join(dict.fromkeys(_one(bound, part) for bound in bounds[:2]))
 
 
 def _bound(bound: Bound) -> str:
@@ -130,6 +130,10 @@ def _bound(bound: Bound) -> str:
 
 def _one(bound: Bound, part: Part) -> str:
     text = _bound(bound)
+    if bound.value == 0 and bound.comparison == ">":
+        return f"over {text}"
+    if bound.value == 0 and bound.comparison == "<=":
+        return f"at {text}" if part is Part.REFUTE else text
     if bound.comparison in (">", ">="):
         return f"from {text}" if part is Part.REFUTE else text
     words = {"<": f"under {text}", "<=": f"{text} or less", "!=": f"other than {text}"}
