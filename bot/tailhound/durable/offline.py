@@ -12,7 +12,6 @@ from tailhound.flow import Request, Turn
 from tailhound.model import Evidence, EvidenceStatus, Incident, State
 from tailhound.store.codec import evidence_from_plain
 
-
 MARGIN = 0.5
 """Seconds before the deadline from which on a verdict is "at the deadline"."""
 
