@@ -16,6 +16,7 @@ from tests.faults.server import (
     until,
     with_slack,
 )
+from tests.lab.bot import merged
 from tests.lab.process import free_port
 from tests.standins.slack import SlackStandin
 
@@ -131,3 +132,27 @@ def test_the_next_message_that_gets_through_brings_the_refused_ones_along(tmp_pa
             slack.core.channels[CHANNEL].is_archived = False
             second = send(bot, "w2")
             until_settled(bot, slack, [first, second])
+
+
+def test_a_channel_that_refuses_has_its_incidents_told_in_the_fallback_channel(
+    tmp_path: Path,
+) -> None:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
+        slack.add_channel(CHANNEL)
+        slack.add_channel("C0OPS", "ops")
+        slack.core.channels[CHANNEL].is_member = False
+        fallback = {"slack": {"fallback_channel": "C0OPS"}}
+        values = merged(with_slack(tmp_path, slack), fallback)
+        with Bot(tmp_path / "bot", values) as bot:
+            id = send(bot.start(), "w")
+            bot.diagnosed(id)
+            until(lambda: len(slack.messages("C0OPS")) == 1, "a message in the other", 20, bot.said)
+            until(
+                lambda: b"/invite @tailhound" in bot.get("/health").body,
+                "a line of health",
+                10,
+                lambda: str(slack.refused) + bot.get("/health").body.decode()[-3000:],
+            )
+            timeline = lambda: slack.thread("C0OPS", slack.messages("C0OPS")[0]["ts"])  # noqa: E731
+            until(lambda: len(timeline()) == 4, "its thread", 30, bot.said)
+            assert slack.messages(CHANNEL) == []

@@ -163,3 +163,18 @@ def test_a_second_verdict_asks_for_no_second_posts(tmp_path: Path) -> None:
             assert len(at.chat.calls) == 1
 
     kit.run(run())
+
+
+def test_an_incident_that_hangs_in_a_thread_has_its_posts_in_that_thread(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.settled()
+            with at.desk.database.writing() as connection:
+                own = sa.update(table).where(table.c.part == "")
+                connection.execute(own.values(thread="before"))
+            at.chat.says["timeline"] = "one, two"
+            at.change()
+            await at.settled()
+            assert [call.thread for call in at.chat.calls] == ["root", "before"]
+
+    kit.run(run())

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from tailhound.errors import SettingsError
 from tailhound.model import Incident
 from tailhound.notifiers import Delivery, Later, Posted, Refusal
+from tailhound.slack.buttons import Offers
 from tailhound.slack.calls import client
 from tailhound.slack.notifier import SlackNotifier
 from tests.samples.incidents import COLLECTING, CONFIRMED, FIRST, RESOLVED
@@ -394,3 +395,76 @@ def test_a_token_that_cant_be_read_leaves_the_old_one(world: World) -> None:
     assert isinstance(world.deliver(), Refusal)
     world.clock.at += 60.0
     assert isinstance(world.deliver(), Posted)
+
+
+def test_a_message_that_says_the_same_as_before_is_not_edited(world: World) -> None:
+    posted = world.deliver(CONFIRMED)
+    assert isinstance(posted, Posted)
+    newer = replace(CONFIRMED, revision=99, repeats=7)
+    stands = {"message": posted.message, "seen": posted.seen, "posted_at": NOW.timestamp()}
+    assert world.deliver(newer, **stands) == posted
+    assert [call.method for call in world.slack.done] == ["chat.postMessage"]
+    edited = world.deliver(RESOLVED, **stands)
+    assert isinstance(edited, Posted)
+    assert edited.seen not in ("", posted.seen)
+
+
+def test_the_first_message_calls_the_group_and_one_that_takes_its_place_does_not(
+    world: World,
+) -> None:
+    ts = world.posted(FIRST, mention="S0ONCALL")
+    (message,) = world.slack.messages(CHANNEL)
+    assert "<!subteam^S0ONCALL>" in str(message["blocks"])
+    world.slack.core.delete(CHANNEL, ts)
+    world.posted(CONFIRMED, message=ts, mention="S0ONCALL")
+    (message,) = world.slack.messages(CHANNEL)
+    assert "subteam" not in str(message["blocks"])
+
+
+def test_a_message_that_comes_late_says_so_and_goes_on_saying_it(world: World) -> None:
+    early = replace(CONFIRMED, received_at=NOW - timedelta(minutes=4, seconds=10))
+    ts = world.posted(early)
+    late = "posted 4 min late (Slack limit)".replace("4 min", "4\u00a0min")
+    (message,) = world.slack.messages(CHANNEL)
+    assert late in str(message["blocks"][-1]["elements"][0]["text"])
+    world.posted(replace(early, revision=9), message=ts, posted_at=NOW.timestamp())
+    (message,) = world.slack.messages(CHANNEL)
+    assert late in str(message["blocks"][-1]["elements"][0]["text"])
+
+
+def test_without_a_way_for_clicks_no_button_is_drawn(world: World) -> None:
+    world.notifier = SlackNotifier(
+        client(TOKEN, world.slack.api_url, 5.0),
+        public_url="https://tailhound.example",
+        offers=Offers(interactive=False),
+        clock=world.clock,
+        now=world.now,
+    )
+    world.posted(CONFIRMED)
+    (message,) = world.slack.messages(CHANNEL)
+    buttons = [b for block in message["blocks"] for b in block.get("elements", ()) if "url" in b]
+    assert buttons
+    assert all(
+        "url" in element
+        for block in message["blocks"]
+        if block["type"] == "actions"
+        for element in block["elements"]
+    )
+
+
+def test_ten_minutes_without_slack_are_waited_out_in_steps_of_a_minute_at_most(
+    world: World,
+) -> None:
+    world.slack.faults.statuses = [503] * 100
+    waited, attempt = 0.0, 0
+    while waited < 600.0:
+        attempt += 1
+        later = world.deliver(attempt=attempt)
+        assert isinstance(later, Later)
+        waited += later.seconds
+        world.clock.at += later.seconds
+    assert waited <= 660.0
+    assert attempt < 20
+    world.slack.faults.statuses = []
+    assert isinstance(world.deliver(attempt=attempt + 1), Posted)
+    assert world.slack.posts() == 1
