@@ -258,10 +258,12 @@ def test_every_shipped_runbook_names_a_page_that_exists() -> None:
 
 
 def test_the_retention_that_is_documented_is_the_one_that_runs() -> None:
-    assert f"deleted after {KEPT.days} days" in text_of("docs/operators/storage.md")
+    told = text_of("docs/operators/storage.md")
+    assert f"- after {KEPT.days} days: raw answers, recordings, webhook bodies" in told
+    assert f"- after `incidents.keep_days`, {Settings().incidents.keep_days} unless set" in told
     trigger = JOBS[TIDY].get_next_fire_time(None, datetime(2026, 1, 1, tzinfo=UTC))
     assert trigger is not None
-    assert f"daily at {trigger:%H:%M} UTC" in text_of("docs/operators/storage.md")
+    assert f"Daily at {trigger:%H:%M} UTC is deleted" in told
 
 
 # the repository
@@ -342,3 +344,19 @@ def test_the_receiver_for_alertmanager_is_the_same_wherever_it_is_shown() -> Non
         (receiver,) = (one for one in config["receivers"] if one["name"] == "tailhound")
         shown.append((route, receiver))
     assert shown[0] == shown[1] == shown[2]
+
+
+def test_the_route_takes_alerts_of_latency_and_leaves_the_others() -> None:
+    config = yaml.safe_load(text_of("deploy/alertmanager-receiver.yaml"))
+    (text,) = (one for one in config["route"]["routes"][0]["matchers"] if "alertname" in one)
+    name = re.compile(text.removeprefix('alertname=~"').removesuffix('"'))
+    triggers = {
+        alert
+        for path in sorted((ROOT / "runbooks").glob("*.yaml"))
+        for alert in yaml.safe_load(path.read_text(encoding="utf-8"))["trigger"]["alerts"]
+    }
+    served = {one for one in triggers if re.match("Inference|LLMD|Triton|TorchServe", one)}
+    assert len(served) > 10
+    assert {one for one in served if not name.fullmatch(one)} == set()
+    noise = ("CertExpiringSoon", "Watchdog", "KubeJobFailed", "TargetDown", "KubePodNotReady")
+    assert not any(name.fullmatch(one) for one in noise)
