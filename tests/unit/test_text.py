@@ -206,3 +206,14 @@ def test_a_blind_verdict_says_how_it_is_blind(
     )
     assert told in telling.blind(found)
     assert told in lines_of(found)[1]
+
+
+def test_two_values_that_read_alike_are_told_once() -> None:
+    names = ("replicas.missing_count", "replicas.short_count")
+    found = replace(
+        check("All were in service", Truth.TRUE),
+        part=Part.REFUTE,
+        seen=tuple(Seen(name=name, value=0, unit="count") for name in names),
+        needs=tuple(Bound(fact=name, comparison="==", value=0, unit="count") for name in names),
+    )
+    assert claims.told(found) == "0 (refuted at 0)"

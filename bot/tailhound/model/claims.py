@@ -53,7 +53,9 @@ def values(check: Check, most: int = 3) -> tuple[Value, ...]:
     told: list[Value] = []
     bound = set[str]()
     for seen in known[:most]:
-        told.append(_reading(seen, check, first=seen.name not in bound))
+        reading = _reading(seen, check, first=seen.name not in bound)
+        if reading not in told:  # two facts that read alike are told once
+            told.append(reading)
         bound.add(seen.name)
     if not known:
         return (Value(text=NOT_MEASURED, needs=needs(check)),)
