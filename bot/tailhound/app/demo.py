@@ -101,7 +101,10 @@ class _Demo:
             await serving
             return False
         incident = sending.result()
-        for line in _guide(self._address, incident, len(self._cases) - 1):
+        told = _verdict(incident)
+        if not self._wishes.once:
+            told += _guide(self._address, incident, len(self._cases) - 1)
+        for line in told:
             self._wishes.say(line)
         return bool(incident["state"] == "diagnosed")
 
@@ -167,14 +170,20 @@ def _json(url: str, body: bytes | None = None) -> dict[str, Any]:
     return said
 
 
-def _guide(address: str, incident: Mapping[str, Any], others: int) -> tuple[str, ...]:
+def _verdict(incident: Mapping[str, Any]) -> tuple[str, ...]:
+    """What was found; of `--once` that is all, for its addresses end with it."""
     return (
         "",
         f"Diagnosed: {incident['primary']} ({incident['confidence']} confidence).",
+        "Simulated: the cluster answers from recordings, and Slack is a page of this process.",
+    )
+
+
+def _guide(address: str, incident: Mapping[str, Any], others: int) -> tuple[str, ...]:
+    return (
         f"  the incident   {address}/incidents/{incident['incident']}",
         f"  all incidents  {address}/incidents  (with {others} earlier ones, of other causes)",
         f"  the channel    {address}/slack/  (every button works)",
         f"  as JSON        {address}/api/incidents/{incident['incident']}",
-        "Simulated: the cluster answers from recordings, and Slack is a page of this process.",
         "Ctrl-C ends it; nothing is kept.",
     )

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -133,13 +133,14 @@ class Server:
                 silencer=silencer,
             )
         )
+        parts = replace(self._site.parts(durable, database, reader), recorded=self._is_demo)
         await durable.start()
         schedule = self._schedule(durable)
         self._chat.listen(self._deeds(durable, database, backends, silencer))
         ending = asyncio.create_task(self._end(durable), name="end")
         try:
             await serve(
-                create_app(self._site.parts(durable, database, reader), extra=self._extras.routes),
+                create_app(parts, extra=self._extras.routes),
                 listening,
                 self._stop,
                 started=lambda: self._started(listening),

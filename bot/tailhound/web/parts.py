@@ -171,7 +171,8 @@ class Parts:
     `oversized` is awaited with the number of bytes when a body was refused for its size, at most
     once in ten minutes. `slack_link` is the address of the incident's message, "" without one.
     `clock` is aware, UTC. Without `counts` nothing is said of how many there are. `look` is awaited
-    before `health` is told. `stopped` is set while somebody has stopped all changes.
+    before `health` is told. `stopped` is set while somebody has stopped all changes. `recorded`:
+    recordings answer in place of the backends, and every page says so.
     """
 
     settings: Settings
@@ -189,3 +190,4 @@ class Parts:
     health: Callable[[], Sequence[HealthLine]] | None = None
     stopped: Callable[[], Stop | None] = _not_stopped
     slack_link: Callable[[Incident], str] = _no_link
+    recorded: bool = False

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from tailhound import __version__
 from tailhound.model import claims, names, telling, wording
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
@@ -24,7 +25,12 @@ class Renderer:
         folder = shipped("templates") / "web"
         self._templates = _environment(folder)
         self._markdown = _markdown_environment(folder)
-        self._always = {"asset": assets.url, "settings": settings, "pages": pages}
+        self._always = {
+            "asset": assets.url,
+            "settings": settings,
+            "pages": pages,
+            "version": __version__,
+        }
 
     def render(self, template: str, *, now: datetime, **values: Any) -> str:
         """The page as HTML; `now` is what relative times count from."""

@@ -86,7 +86,10 @@ class Screen:
 
     def _page(self, template: str, status: int, **values: Any) -> Response:
         html = self._renderer.render(
-            template, now=self.parts.clock(), **({"stopped": None} | values)
+            template,
+            now=self.parts.clock(),
+            recorded=self.parts.recorded,
+            **({"stopped": None} | values),
         )
         return HTMLResponse(html, status)
 

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tailhound import __version__
 from tailhound.model import EvidenceStatus, Incident, Revised, State
 from tailhound.settings import Settings
 from tailhound.web.app import create_app
@@ -381,3 +382,11 @@ def test_a_blind_diagnosis_names_the_backend_even_when_it_is_hostile() -> None:
     bad = replace(BLIND, diagnosis=replace(BLIND.diagnosis, blind=HOSTILE))
     found = page("/incidents/8R5W", bad)
     assert "img" not in found.tags
+
+
+def test_every_page_says_which_version_made_it_and_whether_a_recording_answers() -> None:
+    for path in ("/incidents", "/incidents/8R5W", "/runbooks", "/health", "/nowhere"):
+        plain = request(create_app(parts()), path).text
+        assert f"tailhound {__version__}" in plain
+        assert "no cluster is asked" not in plain
+        assert "no cluster is asked" in request(create_app(parts(recorded=True)), path).text
