@@ -36,6 +36,10 @@ class Preparing:
         made: T = task.result()
         return made
 
+    def holds(self, key: Hashable) -> bool:
+        """Whether something of this name is being made, or was made and not forgotten."""
+        return key in self._tasks
+
     def forget(self, key: Hashable) -> None:
         """It is not needed any more."""
         _, task = self._tasks.pop(key, (None, None))

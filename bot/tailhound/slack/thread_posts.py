@@ -99,10 +99,11 @@ class ThreadPosts:
         if pictures is None:
             return _soon(delivery)
         if not pictures.drawn:
+            self._preparing.forget(key)
             return Posted(delivery.place, "")
         told = thread.charts(incident, now, pictures.drawn, pictures.files)
         result = await self._sender.send(Draft(delivery, told))
-        if isinstance(result, Posted) or not pictures.files:
+        if not isinstance(result, Later) or not pictures.files:
             self._preparing.forget(key)
         return result
 
@@ -136,7 +137,10 @@ class ThreadPosts:
     # --- the file
 
     async def _file(self, delivery: Delivery) -> Result:
-        """Send the bytes ahead, then share them: only that is seen, and must happen once."""
+        """Send the bytes ahead, then share them: only that is seen, and must happen once.
+
+        It comes behind the charts.
+        """
         incident, key = delivery.incident, key_of(delivery)
         written = self._written
         if incident.diagnosis is None or written is None:
@@ -148,7 +152,8 @@ class ThreadPosts:
             return await self._uploads.send(Upload(name=name, content=text.encode()))
 
         prepared = await self._preparing.ready(key, None, sent)
-        if prepared is None:
+        charts = (delivery.place, incident.id, CHARTS)
+        if prepared is None or self._preparing.holds(charts):
             return _soon(delivery)
         if not isinstance(prepared, str):
             self._preparing.forget(key)

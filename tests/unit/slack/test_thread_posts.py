@@ -202,6 +202,7 @@ def test_an_incident_without_any_series_gets_no_post_about_charts(slack: SlackSt
     async def act(thread: Thread) -> None:
         assert (await thread.posted("charts", CONFIRMED)).message == ""
         assert thread.replies() == []
+        assert (await thread.posted("file", CONFIRMED)).message
 
     run(slack, act)
 
@@ -245,6 +246,23 @@ def test_while_charts_are_made_other_messages_go_out(slack: SlackStandin) -> Non
         assert waits.seconds < 1
 
     run(slack, act, "import time; time.sleep(2)")
+
+
+def test_the_file_comes_behind_the_charts_although_those_take_longer(slack: SlackStandin) -> None:
+    async def act(thread: Thread) -> None:
+        given = {"id": 1, "incident": throttled(), "place": CHANNEL, "thread": thread.root}
+        assert isinstance(
+            await thread.notifier.deliver(Delivery(part="charts", **given)),  # type: ignore[arg-type]
+            Later,
+        )
+        waits = await thread.notifier.deliver(Delivery(part="file", **given))  # type: ignore[arg-type]
+        assert isinstance(waits, Later)
+        await thread.posted("charts", throttled())
+        await thread.posted("file", throttled())
+        slack.wait_for(lambda: len(thread.replies()) == 2)
+        assert "files" in thread.replies()[1]
+
+    run(slack, act)
 
 
 def test_the_file_is_sent_once_and_once_more_when_it_is_over(slack: SlackStandin) -> None:
