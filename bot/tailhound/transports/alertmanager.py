@@ -6,6 +6,7 @@ retries. A silence that was sent and not answered is not sent again: it is looke
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -46,6 +47,10 @@ _MEANING: Final = {
     ),
 }
 
+_ID: Final = re.compile(r"[A-Za-z0-9-]{1,80}")
+_STATES: Final = ("active", "pending", "expired")
+_UNSURE: Final = "Alertmanager took it, and its answer can't be read: it may stand or not"
+
 
 class AlertmanagerClient:
     """Asks one Alertmanager. Every method gives a value, or Missing with the reason."""
@@ -75,8 +80,8 @@ class AlertmanagerClient:
         if isinstance(found, Missing):
             return found
         try:
-            return tuple(_alert(row) for row in found)
-        except (TypeError, KeyError, ValueError, AttributeError):
+            return tuple(_alert(row) for row in _listed(found))
+        except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
             return Missing(Reason.UNPARSABLE, "the answer is none of Alertmanager's alert list")
 
     async def set(self, silence: Silence, deadline: float) -> str | Missing:
@@ -91,34 +96,35 @@ class AlertmanagerClient:
             "createdBy": silence.by,
             "comment": silence.comment,
         }
-        found = await self._ask("POST", "/api/v2/silences", body, deadline)
-        if isinstance(found, Missing):
-            return found
-        id = found.get("silenceID") if isinstance(found, dict) else None
-        return str(id) if id else Missing(Reason.UNPARSABLE, "the answer names no silence")
+        found: str | Missing = await self._ask("POST", "/api/v2/silences", body, deadline)
+        return found
 
     async def find(self, silence: str, deadline: float) -> str | Missing:
         """Alertmanager's id of a silence of ours, by its comment; "" when there is none."""
         found = await self._ask("GET", "/api/v2/silences", None, deadline)
         if isinstance(found, Missing):
             return found
+        if not isinstance(found, list):
+            return Missing(Reason.UNREACHABLE, "the answer is none of Alertmanager's silence list")
         mark = f"(tailhound {silence})"
-        rows = found if isinstance(found, list) else ()
-        return next(
-            (str(row["id"]) for row in rows if str(row.get("comment", "")).endswith(mark)), ""
-        )
+        rows = (row for row in found if isinstance(row, dict))
+        ours = (row.get("id") for row in rows if str(row.get("comment", "")).endswith(mark))
+        return next((id for one in ours if (id := _id_of(one))), "")
 
     async def is_active(self, remote_id: str, deadline: float) -> bool | Missing:
         """Whether a silence still mutes; False also when Alertmanager has forgotten it."""
-        found = await self._ask("GET", f"/api/v2/silence/{quote(remote_id)}", None, deadline)
+        found = await self._ask("GET", f"/api/v2/silence/{_quoted(remote_id)}", None, deadline)
         if isinstance(found, Missing):
             return False if found.reason is Reason.EMPTY else found
-        state = found.get("status", {}).get("state") if isinstance(found, dict) else None
-        return state in ("active", "pending")
+        status = found.get("status") if isinstance(found, dict) else None
+        state = status.get("state") if isinstance(status, dict) else None
+        if state not in _STATES:
+            return Missing(Reason.UNPARSABLE, "the answer does not tell the silence's state")
+        return bool(state != "expired")
 
     async def end(self, remote_id: str, deadline: float) -> Missing | None:
         """End a silence. One that has ended already is fine."""
-        found = await self._ask("DELETE", f"/api/v2/silence/{quote(remote_id)}", None, deadline)
+        found = await self._ask("DELETE", f"/api/v2/silence/{_quoted(remote_id)}", None, deadline)
         is_gone = isinstance(found, Missing) and found.reason is Reason.EMPTY
         return None if is_gone or not isinstance(found, Missing) else found
 
@@ -162,7 +168,41 @@ class AlertmanagerClient:
                 response.status, (Reason.UNREACHABLE, "Alertmanager does not work")
             )
             raise NoAnswer(reason, f"HTTP {response.status}: {meaning} ({text})")
-        return json_of(content, response.headers.get("Content-Type", "")) if content else None
+        kind = response.headers.get("Content-Type", "")
+        if body is not None:
+            return _id_in(content, kind)
+        return json_of(content, kind) if content else None
+
+
+def _id_in(content: bytes, kind: str) -> str:
+    """The id in the answer to a silence that was sent; NoAnswer when nobody knows what came of it.
+
+    Not more than that comes out of here, whatever else the answer holds.
+    """
+    try:
+        found = json_of(content, kind)
+    except NoAnswer as error:
+        raise NoAnswer(Reason.TIMEOUT, _UNSURE) from error
+    id = _id_of(found.get("silenceID") if isinstance(found, dict) else None)
+    if not id:
+        raise NoAnswer(Reason.TIMEOUT, _UNSURE)
+    return id
+
+
+def _id_of(value: Any) -> str:
+    """Alertmanager's id of a silence; "" for what can be none."""
+    return value if isinstance(value, str) and _ID.fullmatch(value) else ""
+
+
+def _quoted(remote_id: str) -> str:
+    return quote(remote_id, safe="")
+
+
+def _listed(found: Any) -> list[Any]:
+    """An object without rows would look as if nothing fired. TypeError."""
+    if not isinstance(found, list):
+        raise TypeError("no list")
+    return found
 
 
 def _alert(row: Mapping[str, Any]) -> Alert:

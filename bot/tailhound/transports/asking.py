@@ -62,4 +62,7 @@ class Asking:
 def _run(work: Callable[[Call], Any], call: Call) -> Any:
     call.begun = time.monotonic()
     with under_way(call):
-        return scrubbed(work(call))
+        try:
+            return scrubbed(work(call))
+        except RecursionError:
+            return Missing(Reason.UNPARSABLE, "the answer is nested too deep to be read")

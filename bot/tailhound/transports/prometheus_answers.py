@@ -12,6 +12,10 @@ from tailhound.transports.http import NoAnswer, json_of, said
 
 _OVER_LIMIT = re.compile(r"too many (?:samples|series|chunks)|exceed\w* .{0,60}limit")
 _HISTOGRAM = "the answer holds native histograms: use histogram_quantile() or the like on them"
+_WRONG = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
+"""What an answer of another shape raises while it is read."""
+_LAST_MOMENT = 253_402_300_799.0
+"""The last second of the calendar, as Unix time."""
 _SHAPE = "the result has another shape than the query API gives"
 
 
@@ -92,7 +96,7 @@ def vector(result: list[Any]) -> Vector:
             for item in result
             if (value := _number(item["value"])) is not None
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except _WRONG as error:
         raise _misshaped(result) from error
     return _not_empty(found, result)
 
@@ -105,7 +109,7 @@ def ranges(result: list[Any]) -> Ranges:
             for item in result
             if (samples := _samples(item["values"]))
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except _WRONG as error:
         raise _misshaped(result) from error
     return _not_empty(found, result)
 
@@ -135,7 +139,15 @@ def _number(pair: list[Any]) -> float | None:
 
 def _samples(pairs: list[Any]) -> tuple[Sample, ...]:
     return tuple(
-        Sample(at=float(pair[0]), value=value)
+        Sample(at=_moment(pair[0]), value=value)
         for pair in pairs
         if (value := _number(pair)) is not None
     )
+
+
+def _moment(value: Any) -> float:
+    """A Unix time within the calendar; ValueError for any other number."""
+    at = float(value)
+    if not 0 <= at <= _LAST_MOMENT:
+        raise ValueError(f"{at} is no time of the calendar")
+    return at

@@ -8,6 +8,7 @@ reading is strict: what it does not know, it refuses, with the place.
 import gzip
 import json
 import math
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -33,9 +34,13 @@ from tailhound.requests import (
 
 VERSION = 1
 BYTES_AT_MOST = 256 << 20
-"""Of a compressed recording, unpacked: a small file must not fill the memory."""
+"""Of a recording, unpacked: a small file must not fill the memory."""
+
+VALUES_AT_MOST = 4_000_000
+"""JSON values in a recording: each takes up to thirty times its bytes, once it is read."""
 
 _GZIP = b"\x1f\x8b"
+_STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 REQUESTS: Mapping[str, type[Request[Any]]] = {
     kind.__name__: kind for kind in (Query, RangeQuery, GetObject, ListObjects, RunOnHost)
 }
@@ -123,7 +128,8 @@ def save(recording: Recording, path: Path) -> None:
 def load(path: Path) -> Recording:
     """The recording in a file; RecordingUnreadable names the file and the place in it."""
     try:
-        return parsed(_text(path.read_bytes()))
+        with path.open("rb") as file:
+            return parsed(_text(file.read(BYTES_AT_MOST + 1)))
     except (OSError, UnicodeDecodeError, zlib.error) as error:
         raise RecordingUnreadable(f"{path}: can't be read: {error}") from error
     except RecordingUnreadable as error:
@@ -132,17 +138,25 @@ def load(path: Path) -> Recording:
 
 def _text(content: bytes) -> str:
     """The text of a file that may be compressed; RecordingUnreadable when it grows too large."""
-    if not content.startswith(_GZIP):
-        return content.decode()
-    decoder = zlib.decompressobj(31)
-    text = decoder.decompress(content, BYTES_AT_MOST)
-    if decoder.unconsumed_tail:
+    if content.startswith(_GZIP):
+        content = zlib.decompressobj(31).decompress(content, BYTES_AT_MOST + 1)
+    if len(content) > BYTES_AT_MOST:
         raise RecordingUnreadable(f"holds over {BYTES_AT_MOST >> 20} MiB when it is unpacked")
-    return text.decode()
+    return content.decode()
+
+
+def _check_values(text: str) -> None:
+    """RecordingUnreadable when it holds more values than the memory should."""
+    if sum(text.count(mark) for mark in ",[{") <= VALUES_AT_MOST:
+        return
+    bare = _STRINGS.sub("", text)
+    if sum(bare.count(mark) for mark in ",[{") > VALUES_AT_MOST:
+        raise RecordingUnreadable(f"holds over {VALUES_AT_MOST:,} JSON values")
 
 
 def parsed(text: str) -> Recording:
     """The recording in a text; RecordingUnreadable says what is wrong with it, and where."""
+    _check_values(text)
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -186,9 +200,12 @@ def _answer(item: Any, at: str) -> Answer:
     decode = _CODECS[type(request).__name__][1]
     try:
         return Answer(request, decode(item["reply"]), took)
-    except (TypeError, ValueError, KeyError, AttributeError, RecordingUnreadable) as error:
+    except _WRONG as error:
         kind = type(request).__name__
         raise RecordingUnreadable(f"{at}.reply: is no answer to a {kind}: {error!r}") from error
+
+
+_WRONG = (TypeError, ValueError, KeyError, AttributeError, RecursionError, RecordingUnreadable)
 
 
 def _request(item: Any, at: str) -> Request[Any]:
@@ -241,7 +258,10 @@ def _typed(value: Any, kind: Any, at: str) -> Any:
 
 
 def _number(value: Any, at: str) -> float:
-    number = float(_typed(value, int | float, at))
+    try:
+        number = float(_typed(value, int | float, at))
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise RecordingUnreadable(f"{at}: must be finite")
     return number
