@@ -18,6 +18,7 @@ from tailhound.app.site import Site
 from tailhound.settings import Settings
 from tailhound.web.metrics import Metrics
 from tests.lab.process import BlackHole, free_port
+from tests.standins.slack import SlackStandin
 
 NOW = datetime(2026, 11, 30, 2, 53, 10, 999999, tzinfo=UTC)
 
@@ -45,7 +46,7 @@ def greeted(settings: Settings) -> Told:
 def with_slack(folder: Path, port: int, **more: Any) -> Settings:
     """Settings with a Slack on this port."""
     token = folder / "token"
-    token.write_text("xoxb-none", encoding="utf-8")
+    token.write_text("xoxb-local", encoding="utf-8")
     slack = {
         "bot_token": {"file": str(token)},
         "channel": "C0ALERTS",
@@ -128,3 +129,16 @@ def test_a_question_that_hangs_keeps_no_loop_from_ending(tmp_path: Path) -> None
     asyncio.run(cut_off())
     hole.stop()
     assert all(not line.startswith("Slack") for line in told.said + told.warned)
+
+
+def test_slack_is_asked_one_question_and_told_where_messages_go(tmp_path: Path) -> None:
+    with SlackStandin() as slack:
+        slack.add_channel("C0ALERTS")
+        settings = with_slack(tmp_path, slack.bound_port)
+        told = greeted(settings)
+    assert told.warned == []
+    *_, posts, deaf = told.said
+    assert posts.startswith("Slack: tailhound in ")
+    assert posts.endswith(", posts to C0ALERTS")
+    assert deaf.startswith("Slack: no app_token; buttons and commands do nothing. Fix: ")
+    assert not slack.refused

@@ -49,7 +49,7 @@ def begun(settings: Settings, found: Compiled, database: str) -> Iterator[str]:
 
 async def greet(settings: Settings, site: Site, voice: Voice) -> None:
     """Look once at every backend that is configured, and tell what came of it."""
-    slack = _aside(lambda: checkup(settings.slack, opens=False))
+    slack = _aside(lambda: checkup(settings.slack, brief=True))
     await site.board.look()
     for line in site.backends():
         voice.tell(_told(line), works=line.works)

@@ -10,6 +10,7 @@ from tailhound.slack.calls import Lost, No, Outcome, Said, client, outcome_of
 from tailhound.slack.refusals import todo
 
 SECONDS = 5.0
+_DEAF = "buttons and commands do nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +23,13 @@ class Point:
     fix: str = ""
 
 
-def checkup(slack: Slack, *, opens: bool = True) -> tuple[Point, ...]:
+_NO_SOCKET = Point(None, "no app_token", _DEAF, "set slack.app_token (xapp-...)")
+
+
+def checkup(slack: Slack, *, brief: bool = False) -> tuple[Point, ...]:
     """The bot's token, each channel that is configured, the app's token. Blocks.
 
-    The app's token can be tried only by opening a socket, which `opens` allows.
+    `brief` asks one question, about the bot's token, and tells the rest as it is configured.
     """
     if slack.bot_token is None:
         return (Point(None, "not configured", "nobody is told in Slack; the pages are complete",
@@ -42,10 +46,14 @@ def checkup(slack: Slack, *, opens: bool = True) -> tuple[Point, ...]:
     channels = dict.fromkeys(
         [slack.channel, slack.fallback_channel, *(route.channel for route in slack.routes)]
     )
+    named = [channel for channel in channels if channel]
+    if brief:
+        told = Point(True, f"{user} in {team}, posts to {', '.join(named)}")
+        return (told,) if app else (told, _NO_SOCKET)
     return (
         Point(True, f"{user} in {team}"),
-        *(_channel(web, channel) for channel in channels if channel),
-        *([_socket(web, app)] if opens or not app else []),
+        *(_channel(web, channel) for channel in named),
+        _socket(web, app) if app else _NO_SOCKET,
     )
 
 
@@ -68,13 +76,10 @@ def _channel(web: WebClient, channel: str) -> Point:
 
 def _socket(web: WebClient, app: str) -> Point:
     """Whether clicks could come in: the app's token opens a socket."""
-    breaks = "buttons and commands do nothing"
-    if not app:
-        return Point(None, "no app_token", breaks, "set slack.app_token (xapp-...)")
     found = outcome_of(lambda web: web.apps_connections_open(app_token=app), web)
     if isinstance(found, Said):
         return Point(True, "Socket Mode")
-    return _lost(found, breaks, "slack.app_token")
+    return _lost(found, _DEAF, "slack.app_token")
 
 
 def _lost(found: Outcome, breaks: str, what: str) -> Point:
