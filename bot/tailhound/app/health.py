@@ -113,7 +113,7 @@ def _changes(mode: str, stop: Stop | None, now: datetime) -> HealthLine:
             part for part in (day_clock(stop.at, now) if stop.at else "", stop.why) if part
         ),
         effect="nothing is changed, whoever approves",
-        fix="/tailhound resume in Slack, by an approver",
+        fix="/tailhound resume in Slack, by a full member of the workspace",
     )
 
 

@@ -59,7 +59,7 @@ def home_view(found: Overview, *, mode: str, page: str, now: datetime) -> dict[s
 
 def _open(found: Overview, now: datetime) -> str:
     if found.open:
-        return "\n".join(incident_lines(found.open, now))
+        return "\n".join(incident_lines(found.open, now, glyphs=True))
     last = found.last
     if last is None or last.resolved_at is None:
         return "Nothing is open."

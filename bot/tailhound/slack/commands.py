@@ -11,6 +11,7 @@ from tailhound.model import Incident, Outlook, State, telling
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
 from tailhound.slack.deeds import Part
+from tailhound.slack.look import WORDS, look_of
 
 COMMANDS: Final[Mapping[str, str]] = {
     "diagnose": "NAMESPACE/WORKLOAD: check it now, as if an alert had come",
@@ -67,12 +68,16 @@ def status_text(standing: Standing, now: datetime) -> str:
 
 
 def incident_lines(
-    incidents: Sequence[Incident], now: datetime, *, room: int = _LENGTH
+    incidents: Sequence[Incident], now: datetime, *, room: int = _LENGTH, glyphs: bool = False
 ) -> tuple[str, ...]:
-    """A line each, at most 20, within so many characters; what is left out is counted."""
+    """A line each, at most 20, within so many characters; what is left out is counted.
+
+    With `glyphs`, each begins with that of its state, which the line says in words too.
+    """
     lines: list[str] = []
     for incident in incidents[:_SHOWN]:
-        line = _line(incident, now)
+        glyph = f"{_glyph(incident)} " if glyphs else ""
+        line = f"{glyph}{_line(incident, now)}"
         if sum(map(len, lines)) + len(lines) + len(line) > room:
             break
         lines.append(line)
@@ -95,6 +100,12 @@ def parts_text(parts: Sequence[Part]) -> str:
             for text, one in zip(shown, parts, strict=False)]  # fmt: skip
     left = len(parts) - len(shown)
     return " · ".join([*bold, *([f"+ {left} more"] if left > 0 else [])])
+
+
+def _glyph(incident: Incident) -> str:
+    """The first word of its state, where that is a glyph."""
+    first = WORDS[look_of(incident)].split()[0]
+    return "⚠️" if first.isascii() else first
 
 
 def _line(incident: Incident, now: datetime) -> str:

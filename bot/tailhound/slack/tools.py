@@ -16,7 +16,6 @@ from tailhound.durable.acts import Person
 from tailhound.slack.calls import Lost, No, Said, outcome_of
 from tailhound.slack.deeds import Deeds
 from tailhound.slack.envelopes import Envelopes
-from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.events import Event
 from tailhound.slack.kit import mrkdwn
 from tailhound.slack.people import STRANGER, People
@@ -166,9 +165,3 @@ def answer(url: str, said: dict[str, Any]) -> None:
         return
     if got.status_code != 200:
         _LOG.warning("Slack refused the reply to a click: %s %s", got.status_code, got.body)
-
-
-__all__ = [
-    "BUSY", "TOO_LATE", "Behind", "Mrkdwn", "Reply", "Tools", "aloud", "answer", "ephemeral",
-    "told",
-]  # fmt: skip

@@ -1,8 +1,10 @@
 """`/tailhound ...`: what is typed, done, and said to one or to all."""
 
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +53,13 @@ def test_help_lists_every_command(room: Floor, text: str) -> None:
     for word in COMMANDS:
         assert f"`/tailhound {word}`" in told
     assert said_aloud(room) == []
+
+
+def test_every_command_stands_in_the_responders_guide() -> None:
+    guide = Path(__file__).parents[3] / "docs" / "responders" / "reading.md"
+    shown = guide.read_text(encoding="utf-8").partition("### `/tailhound`")[2]
+    for word in COMMANDS:
+        assert re.search(rf"`{word}[ `]", shown), word
 
 
 def test_an_unknown_word_runs_nothing_and_gets_the_nearest_command(room: Floor) -> None:
