@@ -39,8 +39,8 @@ def terminal(incident: Incident, now: datetime) -> list[str]:
     lines = [_first(incident, now)]
     if diagnosis is None:
         return [*lines, incident.failed_because or "no diagnosis yet"]
-    lines += [_headline(diagnosis), *_less_sure(diagnosis)]
-    lines += [*_symptom(diagnosis), *_stages(diagnosis)]
+    lines += [_headline(diagnosis), *_less_sure(diagnosis), *_unusual(diagnosis)]
+    lines += [*_alert(incident), *_symptom(diagnosis), *_stages(diagnosis)]
     lines += [*_changed(diagnosis), *_chain(diagnosis)]
     for cause in diagnosis.causes:
         if cause.verdict is Verdict.CONFIRMED:
@@ -62,7 +62,8 @@ def _first(incident: Incident, now: datetime) -> str:
     where = safe(incident.subject.where)
     severity = safe(incident.severity, 20) or "no severity"
     age = duration(max(0.0, (now - incident.since).total_seconds()))
-    return f"{safe(incident.name)}   {where}   {severity}   since {clock(incident.since)} ({age})"
+    since = f"alerting since {clock(incident.since)} ({age})"
+    return f"{safe(incident.name)}   {where}   {severity}   {since}"
 
 
 def _headline(diagnosis: Diagnosis) -> str:
@@ -84,6 +85,18 @@ def _less_sure(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
+def _alert(incident: Incident) -> list[str]:
+    """What the alert says of itself; its name stands on the first line."""
+    notes = incident.alerts[0].annotations if incident.alerts else {}
+    said = next((notes[key] for key in ("summary", "description") if notes.get(key)), "")
+    return [f"  alert     “{safe(said, 200)}”"] if said else []
+
+
+def _unusual(diagnosis: Diagnosis) -> list[str]:
+    """What is out of the ordinary although its cause is ruled out, a line each."""
+    return [f"  unusual all the same: {safe(one.text, 600)}" for one in telling.unusual(diagnosis)]
+
+
 def _symptom(diagnosis: Diagnosis) -> list[str]:
     seen = diagnosis.symptom
     if seen is None:
@@ -91,7 +104,8 @@ def _symptom(diagnosis: Diagnosis) -> list[str]:
     said = with_usual(seen.value, seen.usual, seen.unit, at_least=seen.at_least)
     slo = f", SLO {number(seen.slo, seen.unit)}" if seen.slo is not None else ""
     grew = "".join(f", {part}" for part in (diagnosis.scope, telling.shape(diagnosis)) if part)
-    return [f"  symptom   {seen.name} {said}{slo}{grew}"]
+    begun = f", {telling.slow(seen)} since {clock(seen.onset)}" if seen.onset else ""
+    return [f"  symptom   {seen.name} {said}{slo}{grew}{begun}"]
 
 
 def _stages(diagnosis: Diagnosis) -> list[str]:
@@ -256,7 +270,7 @@ def _row(check: Check) -> str:
 
 
 def _lines(diagnosis: Diagnosis) -> list[str]:
-    told = (_less_sure, _symptom, _stages, _changed, _chain, _could_not_check)
+    told = (_less_sure, _unusual, _symptom, _stages, _changed, _chain, _could_not_check)
     return [*(line for tell in told for line in tell(diagnosis)), _last(diagnosis)]
 
 

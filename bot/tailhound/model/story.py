@@ -9,7 +9,10 @@ def story(incident: Incident) -> tuple[Happened, ...]:
     """The timeline with what began, oldest first."""
     diagnosis = incident.diagnosis
     told = list(incident.timeline)
-    told.append(Happened(at=incident.since, what=f"Alert {incident.name} begins"))
+    if incident.alerts:
+        told.append(Happened(at=incident.since, what=f"Alert {incident.name} begins"))
+    elif not told:
+        told.append(Happened(at=incident.received_at, what="received"))
     if diagnosis is not None:
         for cause in telling.chain(diagnosis):
             if cause.onset is not None:

@@ -8,12 +8,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tailhound.model.claims import holding, unanswered
+from tailhound.model.candidates import nearest as nearest
+from tailhound.model.candidates import standing as standing
+from tailhound.model.candidates import unusual as unusual
+from tailhound.model.candidates import would_decide as would_decide
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
-from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Verdict
+from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
 from tailhound.model.wording import count
 from tailhound.truth import Truth
 
@@ -131,6 +134,11 @@ def no_symptom(diagnosis: Diagnosis) -> str:
     return "" if diagnosis.symptom else symptomless(diagnosis.evidence).text
 
 
+def slow(symptom: Symptom | None) -> str:
+    """`slow` of a time, `high` of anything else: how the symptom left its usual band."""
+    return "slow" if symptom is not None and symptom.unit == "seconds" else "high"
+
+
 def counts(diagnosis: Diagnosis | None) -> str:
     """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`.
 
@@ -143,28 +151,6 @@ def counts(diagnosis: Diagnosis | None) -> str:
     found = [(sum(one.verdict is verdict for one in causes), words[verdict]) for verdict in order]
     told = [f"{amount} {word}" for amount, word in found if amount or word != "not applicable"]
     return f"{plural(len(causes), 'cause')} checked: {', '.join(told)}"
-
-
-def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
-    """The unknown causes with most claims that hold, then fewest open ones; at most two."""
-    unknown = of(diagnosis, Verdict.UNKNOWN) if diagnosis else ()
-    return tuple(sorted(unknown, key=lambda cause: (-holding(cause), unanswered(cause)))[:2])
-
-
-def standing(cause: Cause) -> str:
-    """`2 claims hold, 3 unknown`: of the claims that speak for it."""
-    held = holding(cause)
-    verb = "holds" if held == 1 else "hold"
-    return f"{plural(held, 'claim')} {verb}, {unanswered(cause)} unknown"
-
-
-def would_decide(diagnosis: Diagnosis | None) -> tuple[str, ...]:
-    """The facts that would decide about the nearest candidates."""
-    return tuple(
-        dict.fromkeys(
-            fact for cause in nearest(diagnosis) for check in cause.checks for fact in check.missing
-        )
-    )
 
 
 def offers(causes: Iterable[Cause]) -> tuple[Offer, ...]:
@@ -197,7 +183,10 @@ def tally(statuses: Iterable[EvidenceStatus]) -> str:
 
 def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
     """Questions without an answer that would decide, those of the nearest candidate first."""
-    wanted = [key for cause in nearest(diagnosis) for key in cause.evidence]
+    unknown = of(diagnosis, Verdict.UNKNOWN) if diagnosis else ()
+    near = nearest(diagnosis)
+    ordered = (*near, *(cause for cause in unknown if cause not in near))[:2]
+    wanted = [key for cause in ordered for key in cause.evidence]
     items = [item for item in (diagnosis.evidence if diagnosis else ()) if item.name in wanted]
     return tuple(
         asked

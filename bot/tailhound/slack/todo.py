@@ -12,8 +12,8 @@ from tailhound.slack.ink import Ink, more
 _ROOMY = 4
 """Lines of a list from which on an offer says when it fits; with less room, more offers count."""
 
-_TIGHT = 1
-"""Lines of a list at which the page alone tells the cost: a whole title tells more than a cut one.
+_TIGHT = 2
+"""Lines of a list up to which the page alone tells the cost: a whole title tells more than a cut one.
 """
 
 

@@ -1,5 +1,6 @@
 """What a message says of the symptom and of the causes that are confirmed. Pure; escaped."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,9 @@ from tailhound.model.wording import day_clock, number, with_usual
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import more
 from tailhound.slack.people_view import PeopleView
+
+_ROOM_FOR_SUMMARY = 2
+"""Lines of a list up to which there is no room for what the alert says of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +59,28 @@ class VerdictView(PeopleView):
         return self.ink.figure(text.removeprefix(f"{value}, "))
 
     @property
+    def summary_beside(self) -> Mrkdwn:
+        """What the alert says, beside its name; "" where there is no room for it on a phone."""
+        return self.summary if self.ink.lines > _ROOM_FOR_SUMMARY else Mrkdwn("")
+
+    @property
+    def begun(self) -> Mrkdwn:
+        """`started 9 min ago (02:51 UTC)`; with the onset of the symptom where that differs:
+        `alert started 9 min ago (12:09 UTC), slow since 11:52`.
+        """
+        onset = self.symptom.onset if self.symptom and self.fresh else None
+        if onset is None or self._clock(onset) == self._clock(self.incident.since):
+            return Mrkdwn(f"started {self.started}")
+        how = telling.slow(self.symptom)
+        return Mrkdwn(f"alert started {self.started}, {how} since {self._clock(onset)}")
+
+    @property
     def complaint(self) -> Mrkdwn:
         """`slow inter-token p50`, `high error share at ingress`."""
         found = self.symptom
         if not found:
             return Mrkdwn("")
-        how = "slow" if found.unit == "seconds" else "high"
-        return Mrkdwn(f"{how} {self.ink.value(small(found.name))}")
+        return Mrkdwn(f"{telling.slow(found)} {self.ink.value(small(found.name))}")
 
     @property
     def no_symptom(self) -> Mrkdwn:
@@ -160,13 +179,18 @@ class VerdictView(PeopleView):
         if not self.diagnosis:
             return ()
         found = telling.chain(self.diagnosis)
-        keep = max(1, self.ink.lines - 1)
-        lines = [self._link(c, primary=self._is_primary(c)) for c in found[:keep]]
-        if len(found) > keep:
-            lines.append(more(len(found) - keep))
+        kept = self._kept(found, max(1, self.ink.lines - 1))
+        lines = [self._link(cause, primary=self._is_primary(cause)) for cause in kept]
+        if len(found) > len(kept):
+            lines.append(more(len(found) - len(kept)))
         if self.symptom:
             lines.append(self._effect(self.symptom))
         return tuple(Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1))
+
+    def _kept(self, found: Sequence[Cause], most: int) -> Sequence[Cause]:
+        """The links that there is room for; the primary one is never left out."""
+        left_out = [cause for cause in found[most:] if self._is_primary(cause)]
+        return [*found[: most - len(left_out)], *left_out]
 
     def _link(self, cause: Cause, *, primary: bool) -> str:
         title = self.ink.value(capital(cause_name(cause.runbook)))

@@ -80,6 +80,7 @@ def _with_words(environment: ImmutableSandboxedEnvironment) -> ImmutableSandboxe
         ago=words.ago,
         iso=words.iso,
         capital=names.capital,
+        small=names.small,
         size=_size,
     )
     environment.globals["words"] = SimpleNamespace(**{one.__name__: one for one in _WORDS})
@@ -101,11 +102,13 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.counts,
     telling.nearest,
     telling.standing,
+    telling.unusual,
     telling.would_decide,
     telling.gaps,
     telling.answered,
     telling.no_symptom,
     telling.blind,
+    telling.slow,
     words.groups,
     words.offers,
     words.price,

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -89,7 +91,8 @@ PHRASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "llm/chat-json, inter-token p50 80 ms, usually 8 ms.",
         ),
         "S": (
-            "*Inter-token p50 80 ms*, usually 8 ms (x10) · SLO 20 ms\n`llm / chat-json` · ",
+            "*Inter-token p50 80 ms*, usually 8 ms (x10) · SLO 20 ms\n",
+            "\n`llm / chat-json` · ",
             " · 3 of 3 pods · ",
             " · started 4 min ago (03:00 UTC)",
         ),
@@ -391,3 +394,33 @@ def test_a_failed_incident_says_that_the_alert_stands() -> None:
 def test_the_block_ids_are_slot_and_revision() -> None:
     for block in message(RESOLVED, page_url=PAGE, now=NOW).blocks:
         assert re.fullmatch(r"[HSWDAENLF]:9", block["block_id"])
+
+
+def test_the_alert_that_fired_stands_below_the_symptom_with_what_it_says() -> None:
+    noted = tuple(
+        replace(one, annotations={"summary": "p50 80 ms, objective 20 ms"})
+        for one in CONFIRMED.alerts
+    )
+    short = replace(CONFIRMED, alerts=noted)
+    assert shown(short)["S"].splitlines()[1] == "Alert: InferenceInterTokenLatencyHigh"
+    assert short.diagnosis is not None
+    roomy = replace(short, diagnosis=replace(short.diagnosis, stages=(), shape=""))
+    assert shown(roomy)["S"].splitlines()[1] == (
+        "Alert: InferenceInterTokenLatencyHigh (“p50 80 ms, objective 20 ms”)"
+    )
+
+
+def test_the_onset_is_told_beside_the_start_of_the_alert_where_they_differ() -> None:
+    diagnosis = CONFIRMED.diagnosis
+    assert diagnosis is not None
+    assert diagnosis.symptom is not None
+    early = replace(diagnosis.symptom, onset=CONFIRMED.since - timedelta(minutes=8))
+    told = shown(replace(CONFIRMED, diagnosis=replace(diagnosis, symptom=early)))["S"]
+    assert "alert started 4 min ago (03:00 UTC), slow since 02:52" in told
+    assert "slow since" not in shown(CONFIRMED)["S"]
+
+
+def test_a_chain_without_room_names_its_primary_cause() -> None:
+    told = shown(REVISED)["W"]
+    assert "*CPU throttling*" in told
+    assert "+ 1 more on the page" in told

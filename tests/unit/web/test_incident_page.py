@@ -250,3 +250,16 @@ def test_state_is_no_part_of_what_is_sure() -> None:
     (row,) = re.findall(r"<tr class.*?</tr>", get("/incidents", parts(Shelf((again,)))).text, re.S)
     assert "high" not in row.replace("LatencyHigh", "")
     assert "CPU throttling" not in row
+
+
+def test_the_alert_and_both_beginnings_stand_on_the_page_and_in_its_timeline() -> None:
+    diagnosis = CONFIRMED.diagnosis
+    assert diagnosis is not None
+    assert diagnosis.symptom is not None
+    early = replace(diagnosis.symptom, onset=CONFIRMED.since - timedelta(minutes=8))
+    text = text_of(replace(CONFIRMED, diagnosis=replace(diagnosis, symptom=early)))
+    head, timeline = text.split("Timeline", 1)
+    assert "Alert: InferenceInterTokenLatencyHigh" in head
+    assert "Slow since 02:52 UTC ; the alert began 03:00 UTC ." in head
+    assert "02:52:00 UTC Inter-token p50 leaves its usual band" in timeline
+    assert "03:00:00 UTC Alert InferenceInterTokenLatencyHigh begins" in timeline
