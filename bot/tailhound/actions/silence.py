@@ -6,7 +6,7 @@ as they are, and names that become a regular expression are escaped for it.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tailhound.model import Alert, Incident
@@ -84,13 +84,19 @@ def scopes(incident: Incident) -> tuple[Scope, ...]:
         return ()
     names = tuple(dict.fromkeys(alert.name for alert in alerts))
     about = _about(incident, alerts)
-    where = incident.subject.where
-    found = [Scope("these", "Only these alerts", _named(names) + _common(alerts))]
+    where = _where(incident)
+    found = [Scope("these", _these(incident, alerts), _named(names) + _common(alerts))]
     if about:
         which = names[0] if len(names) == 1 else f"{len(names)} alert names"
         found.append(Scope("names", f"{which} of {where}", _named(names) + about))
         found.append(Scope("all", f"Everything of {where}", about))
     return _distinct(found)
+
+
+def _where(incident: Incident) -> str:
+    """What `_about` pins down, in people's words."""
+    subject = incident.subject
+    return subject.where if subject.workload_label else replace(subject, workload="").where
 
 
 def muted(matchers: Sequence[Matcher], alerts: Iterable[Alert]) -> Muted:
@@ -105,20 +111,33 @@ def _severity(alert: Alert) -> str:
 
 
 def _about(incident: Incident, alerts: Sequence[Alert]) -> tuple[Matcher, ...]:
-    """What the incident is about, by the labels that all its alerts share."""
+    """What the incident is about, by the labels that all its alerts share; () when they don't pin
+    it down: its namespace alone would mute its neighbours too.
+    """
     subject = incident.subject
-    wanted = {
-        "cluster": subject.cluster,
-        "namespace": subject.namespace,
-        subject.workload_label: subject.workload,
-        "node": "" if subject.workload else subject.node,
-    }
-    shared = {matcher.name: matcher for matcher in _common(alerts)}
-    return tuple(
-        shared[name]
+    named = {subject.workload_label: subject.workload} if subject.workload_label else (
+        {"pod": subject.pod} if subject.pod else {"node": subject.node}
+    )  # fmt: skip
+    wanted = {"namespace": subject.namespace, **named}
+    common = _common(alerts)
+    shared = {matcher.name: matcher for matcher in common}
+    found = [
+        shared[name] if name in shared and shared[name].value == value else None
         for name, value in wanted.items()
-        if name and value and name in shared and shared[name].value == value
-    )
+        if value
+    ]
+    clusters = [m for m in common if "cluster" in m.name and m.value == subject.cluster]
+    pinned = [matcher for matcher in found if matcher is not None]
+    return (*clusters, *pinned) if pinned and len(pinned) == len(found) else ()
+
+
+def _these(incident: Incident, alerts: Sequence[Alert]) -> str:
+    """The words for the narrowest choice: alerts that share little mute others beside them."""
+    if len(alerts) == 1 or _about(incident, alerts):
+        return "Only these alerts"
+    shared = {matcher.name: matcher.value for matcher in _common(alerts)}
+    where = shared.get("namespace", "")
+    return f"These alert names in all of {where}" if where else "These alert names, wherever"
 
 
 def _common(alerts: Sequence[Alert]) -> tuple[Matcher, ...]:
