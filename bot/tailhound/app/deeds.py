@@ -134,8 +134,11 @@ class ServerDeeds:
 
     def incident(self, id: str) -> Incident | None:
         """With its evidence; of one that has joined another, that one."""
-        found = self._reader.get(id)
-        return self._reader.get(found.joined_into) if found and found.joined_into else found
+        found, seen = self._reader.get(id), {id}
+        while found is not None and found.joined_into and found.joined_into not in seen:
+            seen.add(found.joined_into)
+            found = self._reader.get(found.joined_into)
+        return found
 
     def open(self) -> Sequence[Incident]:
         """The newest first."""

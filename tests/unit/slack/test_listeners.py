@@ -10,12 +10,15 @@ import pytest
 from tailhound.durable.acts import Click, Person
 from tailhound.errors import StoreUnavailable
 from tailhound.model import Incident, Rating
+from tailhound.slack.buttons import Offers
 from tailhound.slack.deeds import Word
 from tailhound.slack.listeners import NOT_RECORDED
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER
 from tailhound.slack.presses import KNOWN, NOT_OURS
-from tests.samples.incidents import CONFIRMED, QUEUED, RESOLVED
+from tailhound.slack.storm_view import storm_message
+from tests.samples.incidents import CONFIRMED, QUEUED, RESOLVED, STORM
+from tests.samples.story import NOW
 from tests.unit.slack.floor import ANA, CHANNEL, Floor, envelope, floor
 
 PERSON = Person(ANA, "u0ana")
@@ -209,6 +212,25 @@ def test_an_answer_that_slack_does_not_take_harms_nothing(room: Floor) -> None:
     room.press("recheck")
     assert done(room) == ["on_it", "recheck"]
     assert len(room.told()) == 1
+
+
+def test_a_row_of_a_storm_opens_its_own_incident(room: Floor) -> None:
+    shown = storm_message(
+        STORM,
+        list_url="https://tailhound.example/incidents",
+        now=NOW,
+        channel_limit=(12, 600.0),
+        offers=Offers(can_silence=True),
+    )
+    post = {"channel": CHANNEL, "text": shown.text, "blocks": list(shown.blocks)}
+    answer = room.slack.core.call("chat.postMessage", room.slack.core.bot_token, post)
+    row = next(block for block in shown.blocks if block["block_id"].startswith("2:"))
+    ts = str(answer.body["ts"])
+    room.hands().press(CHANNEL, ts, "open_held", str(row["block_id"]))
+    assert room.desk.stored == [("check_now", STORM.worst[1].id)]
+    assert room.told() == [
+        f"Recorded: {STORM.worst[1].id} gets its own message, and is checked now."
+    ]
 
 
 def test_names_are_cut_and_cleaned_before_they_are_stored(room: Floor) -> None:
