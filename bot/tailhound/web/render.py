@@ -80,7 +80,6 @@ def _with_words(environment: ImmutableSandboxedEnvironment) -> ImmutableSandboxe
         ago=words.ago,
         iso=words.iso,
         capital=names.capital,
-        small=names.small,
         size=_size,
     )
     environment.globals["words"] = SimpleNamespace(**{one.__name__: one for one in _WORDS})
