@@ -16,6 +16,7 @@ from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
+from tailhound.model.unanswered import down, origin, worth_asking
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
 from tailhound.model.wording import count
 from tailhound.truth import Truth
@@ -51,6 +52,9 @@ _FIXES = {
     EvidenceStatus.UNPARSABLE: "look at the raw answer",
     EvidenceStatus.SKIPPED: "check again",
 }
+
+_NEVER_ASKED = "not in the recording"
+"""How a recording says that nobody asked then; asking again can't help."""
 
 
 # --- causes
@@ -182,17 +186,25 @@ def tally(statuses: Iterable[EvidenceStatus]) -> str:
 
 
 def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
-    """Questions without an answer that would decide, those of the nearest candidate first."""
-    unknown = of(diagnosis, Verdict.UNKNOWN) if diagnosis else ()
+    """Questions without an answer that would decide, those of the nearest candidate first.
+
+    Only those that a person may get answered, each once (see `unanswered.worth_asking`).
+    """
+    if diagnosis is None:
+        return ()
+    unknown = of(diagnosis, Verdict.UNKNOWN)
     near = nearest(diagnosis)
     ordered = (*near, *(cause for cause in unknown if cause not in near))[:2]
     wanted = [key for cause in ordered for key in cause.evidence]
-    items = [item for item in (diagnosis.evidence if diagnosis else ()) if item.name in wanted]
-    return tuple(
-        asked
-        for item in sorted(items, key=lambda item: wanted.index(item.name))
-        for asked in item.asked
-        if asked.status not in FINE and asked.question
+    items = [item for item in diagnosis.evidence if item.name in wanted]
+    return worth_asking(
+        (
+            asked
+            for item in sorted(items, key=lambda item: wanted.index(item.name))
+            for asked in item.asked
+            if asked.status not in FINE and asked.question
+        ),
+        down(diagnosis.evidence),
     )
 
 
@@ -227,9 +239,10 @@ def gaps(diagnosis: Diagnosis) -> Gaps:
     """What could not be decided, and what was not answered, by reason. Nothing is passed over."""
     unknown = of(diagnosis, Verdict.UNKNOWN)
     missing = [cause for cause in unknown if _misses_something(cause)]
+    trouble = down(diagnosis.evidence)
     asked_for = {key for cause in missing for key in cause.evidence}
     others = [
-        (_gap(failed), evidence_name(item, diagnosis.causes))
+        (_gap(origin(failed, trouble)), evidence_name(item, diagnosis.causes))
         for item in diagnosis.evidence
         if (failed := failure(item)) is not None
         and item.name not in asked_for
@@ -263,7 +276,7 @@ def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
     for item in evidence:
         failed = failure(item) if item.name in cause.evidence else None
         if failed:
-            return _gap(failed)
+            return _gap(origin(failed, down(evidence)))
     return Gap(because(cause) or "not measured", _FIXES[EvidenceStatus.SKIPPED])
 
 
@@ -292,6 +305,8 @@ def _gap(asked: Asked) -> Gap:
     if mark and fix.strip():
         return Gap(small(reason), fix.strip().rstrip("."))
     if ": set " in reason:  # not configured: the sentence says which key
+        return Gap(small(reason))
+    if asked.detail.startswith(_NEVER_ASKED):
         return Gap(small(reason))
     backend = backend_name(asked.backend) or "the backend"
     return Gap(small(reason), _FIXES.get(asked.status, "").format(backend=backend))

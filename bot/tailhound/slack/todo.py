@@ -4,17 +4,16 @@ from collections.abc import Iterable, Sequence
 
 from tailhound.model import Asked, Evidence, EvidenceStatus, Offer
 from tailhound.model.facts import unit_of
-from tailhound.model.names import backend_name, cause_name, small
+from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.wording import fact
-from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.escape import Mrkdwn, escaped
 from tailhound.slack.ink import Ink, more
 
 _ROOMY = 4
 """Lines of a list from which on an offer says when it fits; with less room, more offers count."""
 
 _TIGHT = 2
-"""Lines of a list up to which the page alone tells the cost: a whole title tells more than a cut one.
-"""
+"""Lines of a list up to which only the page tells the cost: whole titles tell more than cut ones."""
 
 
 def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, ...]:
@@ -55,13 +54,25 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
 
 
 def by_hand(failed: Sequence[Asked], ink: Ink) -> tuple[Mrkdwn, ...]:
-    """Questions without an answer that would decide, with whom to ask them."""
-    shown = failed[: min(2, ink.lines)]
+    """At most two questions that would decide, with whom to ask them: whole, to be pasted.
+
+    One that there is no room for is counted; half a query helps nobody.
+    """
+    whole = [asked for asked in failed if _is_whole(asked.question, ink)]
+    shown = whole[: min(2, ink.lines)]
     lines = [
         Mrkdwn(f"{ink.value(backend_name(a.backend))}: {ink.command(a.question)}") for a in shown
     ]
+    if failed and not lines:
+        verb = "stands" if len(failed) == 1 else "stand"
+        return (Mrkdwn(f"{plural(len(failed), 'question')} {verb} on the page"),)
     left = more(len(failed) - len(shown))
-    return (*lines, Mrkdwn(left)) if lines and left else tuple(lines)
+    return (*lines, Mrkdwn(left)) if left else tuple(lines)
+
+
+def _is_whole(question: str, ink: Ink) -> bool:
+    """Whether a question is shown as it is: it fits, and nothing of it had to be replaced."""
+    return ink.command(question) == f"`{escaped(question)}`"
 
 
 def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:

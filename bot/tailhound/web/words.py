@@ -26,6 +26,8 @@ from tailhound.model.wording import NOT_MEASURED, duration, with_usual
 from tailhound.rules.runbook import Mitigation
 from tailhound.web.headline import seen
 
+_PASTED = 1000
+"""Characters of a question to paste; the page shows no more of one."""
 _FIRST_LABELS = ("alertname", "severity", "cluster", "namespace", "deployment", "statefulset",
                  "service", "model_name", "pod", "container", "node", "instance")  # fmt: skip
 
@@ -121,8 +123,8 @@ def growth(diagnosis: Diagnosis) -> str:
 
 
 def by_hand(diagnosis: Diagnosis) -> tuple[Asked, ...]:
-    """Questions without an answer that would decide, nearest first; at most four."""
-    return telling.by_hand(diagnosis)[:4]
+    """At most two questions that would decide, nearest first, each whole: half of one helps nobody."""
+    return tuple(one for one in telling.by_hand(diagnosis) if len(one.question) <= _PASTED)[:2]
 
 
 def against(cause: Cause) -> str:

@@ -1,0 +1,40 @@
+"""Which questions without an answer are worth asking by hand, and which only follow from others."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from tailhound.model.evidence import ANSWERED, Asked, Evidence, EvidenceStatus
+
+_SILENT = (EvidenceStatus.TIMEOUT, EvidenceStatus.UNREACHABLE)
+_COMMENT = "  # "
+"""What stands between a query of Prometheus and the time at which it was asked."""
+
+
+def down(evidence: Iterable[Evidence]) -> Mapping[str, Asked]:
+    """The backends that answered nothing at all, each with a question that shows how."""
+    asked = [one for item in evidence for one in item.asked]
+    alive = {one.backend for one in asked if one.status in ANSWERED}
+    silent = [one for one in asked if one.status in _SILENT and one.backend not in alive]
+    return {one.backend: one for one in reversed(silent)}
+
+
+def origin(asked: Asked, trouble: Mapping[str, Asked]) -> Asked:
+    """The question whose failure explains this one: what was not asked because of it is no second
+    problem.
+    """
+    if asked.status is EvidenceStatus.SKIPPED:
+        return trouble.get(asked.backend, asked)
+    return asked
+
+
+def worth_asking(found: Iterable[Asked], trouble: Mapping[str, Asked]) -> tuple[Asked, ...]:
+    """The questions that a person may get answered, each once, whenever it was asked for.
+
+    Nobody gets an answer from a backend that is down.
+    """
+    wanted: dict[tuple[str, str], Asked] = {}
+    for asked in found:
+        question = asked.question.partition(_COMMENT)[0].strip()
+        if question and asked.backend not in trouble:
+            wanted.setdefault((asked.backend, question), replace(asked, question=question))
+    return tuple(wanted.values())

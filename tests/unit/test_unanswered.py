@@ -1,0 +1,109 @@
+"""Which questions are offered to be asked by hand, and which failures are told as consequences."""
+
+from dataclasses import replace
+
+from tailhound.model import (
+    Asked,
+    Cause,
+    Diagnosis,
+    Evidence,
+    EvidenceStatus,
+    Outlook,
+    Verdict,
+    telling,
+)
+from tailhound.slack.ink import INKS, Ink
+from tailhound.slack.todo import by_hand
+from tests.samples.causes import DIAGNOSIS
+
+DEAD = "Prometheus did not answer within 5 s"
+BUSY = "not asked: all 32 slots of Prometheus were busy for 20 s"
+
+
+def asked(question: str, status: EvidenceStatus, detail: str = "", to: str = "prometheus") -> Asked:
+    return Asked(question=question, backend=to, status=status, detail=detail)
+
+
+def evidence(name: str, *questions: Asked) -> Evidence:
+    status = questions[0].status
+    return Evidence(name=name, collector=f"prometheus.{name}", status=status, asked=questions)
+
+
+def unknown(name: str) -> Cause:
+    return Cause(
+        runbook=f"of-{name}",
+        title="It is slow",
+        verdict=Verdict.UNKNOWN,
+        because="Evidence is missing",
+        evidence=(name,),
+    )
+
+
+def diagnosis(*found: Evidence) -> Diagnosis:
+    return replace(
+        DIAGNOSIS,
+        outlook=Outlook.NONE_CONFIRMED,
+        primary=None,
+        chain=(),
+        causes=tuple(unknown(item.name) for item in found),
+        evidence=found,
+    )
+
+
+def test_nothing_is_asked_by_hand_of_a_backend_that_is_down() -> None:
+    found = diagnosis(
+        evidence("a", asked("up", EvidenceStatus.TIMEOUT, DEAD)),
+        evidence("b", asked("get pods", EvidenceStatus.FORBIDDEN, "no", to="kubernetes")),
+    )
+    assert [one.question for one in telling.by_hand(found)] == ["get pods"]
+
+
+def test_a_query_that_timed_out_of_a_backend_that_answers_others_is_asked_by_hand() -> None:
+    found = diagnosis(
+        evidence("a", asked("slow", EvidenceStatus.TIMEOUT, DEAD)),
+        evidence("b", asked("up", EvidenceStatus.EMPTY)),
+    )
+    assert "slow" in [one.question for one in telling.by_hand(found)]
+
+
+def test_a_question_that_was_asked_for_several_times_is_told_once_and_can_be_pasted() -> None:
+    empty = EvidenceStatus.EMPTY
+    found = diagnosis(
+        evidence("a", asked("up", empty), asked("up  # 3600 s ago", empty)),
+        evidence("b", asked("up  # from 3600 s ago, every 60 s", empty)),
+    )
+    assert [one.question for one in telling.by_hand(found)] == ["up"]
+
+
+def test_what_was_not_asked_because_the_backend_is_down_is_no_second_problem() -> None:
+    found = diagnosis(
+        evidence("a", asked("up", EvidenceStatus.TIMEOUT, DEAD)),
+        evidence("b", asked("down", EvidenceStatus.SKIPPED, BUSY)),
+    )
+    (told,) = telling.gaps(found).causes.items()
+    assert told[0].reason == DEAD
+    assert told[1] == ("of a", "of b")
+
+
+def test_what_was_not_asked_of_a_backend_that_answers_keeps_its_own_reason() -> None:
+    found = diagnosis(
+        evidence("a", asked("up", EvidenceStatus.COLLECTED)),
+        evidence("b", asked("down", EvidenceStatus.SKIPPED, BUSY)),
+    )
+    assert BUSY in [gap.reason for gap in telling.gaps(found).causes]
+
+
+def test_what_a_recording_does_not_hold_is_not_to_be_checked_again() -> None:
+    detail = "not in the recording: it was not asked when this was recorded"
+    found = diagnosis(evidence("a", asked("up", EvidenceStatus.SKIPPED, detail)))
+    (gap,) = telling.gaps(found).causes
+    assert (gap.reason, gap.fix) == (detail, "")
+
+
+def test_slack_shows_a_query_whole_or_not_at_all() -> None:
+    short = asked("up", EvidenceStatus.EMPTY)
+    long = asked(f"rate(x{'y' * 300}[5m])", EvidenceStatus.EMPTY)
+    assert by_hand((long, short), INKS[0]) == ("Prometheus: `up`", "+ 1 more on the page")
+    assert by_hand((long,), INKS[0]) == ("1 question stands on the page",)
+    assert by_hand((short, short), Ink(10, 1, 0)) == ("2 questions stand on the page",)
+    assert by_hand((), INKS[0]) == ()
