@@ -58,6 +58,8 @@ _LINE = re.compile(r"[^\r\n\"'\\]+")
 _WORD = re.compile(r"(?:true|false|null|none|nil|~|-)$", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,12})?(?:ms|us|s|m|h|%)?$")
 _REFERENCE = re.compile(r"\$[({]?[A-Za-z_][\w.]*[)}]?$")
+_KEY_LENGTH = 100
+"""What ends with a colon and is no longer is the next key of a mapping, not a value."""
 _COUNTED_TOKENS = re.compile(
     r"(?:first|output|per|next|last|each|inter|input|prompt|gen|generated|generation|decode|prefill"
     r"|eos|bos|pad|unk|sep|cls|mask|stop|special|unexpected|an?|one|end|start|image|audio|text)"
@@ -157,6 +159,8 @@ def _masked(text: str, pattern: re.Pattern[str], bare: re.Pattern[str]) -> str:
         at = match.start("key")
         if match.start() < done or _is_counted(text, at, match["key"]) or _PROSE.match(text, at):
             continue
+        if text.startswith(("{", "["), match.end()):
+            continue  # structure, whatever its length: what is inside is looked at by itself
         quote = _QUOTE.match(text, match.end())
         if quote:
             start, end = quote.end(), _closing(text, quote)
@@ -179,7 +183,7 @@ def _is_harmless(key: str, value: str, is_quoted: bool = True) -> bool:
         or _REFERENCE.match(value)
         or (_NUMBER.match(value) and not name.startswith("pass"))
         or (name == "pwd" and value.startswith("/"))
-        or (not is_quoted and (value.endswith(":") or value[0] in "{["))
+        or (not is_quoted and len(value) <= _KEY_LENGTH and value.endswith(":"))
     )
 
 
