@@ -65,6 +65,8 @@ class Stream:
         news: asyncio.Queue[int | None] = asyncio.Queue(maxsize=1)
         self._clients.add(news)  # before the revision is read: no change falls in between
         try:
+            if len(self._clients) > self._clients_at_most:
+                return  # many came at one moment, and all of them were let in
             revision = await self._revision()
             if self._poller is None or self._poller.done():
                 self._poller = asyncio.create_task(self._poll(revision))

@@ -166,3 +166,16 @@ def test_closing_ends_streams_and_takes_no_new_ones() -> None:
         assert (await stream.get(ASKED)).status_code == 503
 
     run(test)
+
+
+def test_many_that_come_at_one_moment_do_not_get_past_the_limit() -> None:
+    async def test() -> None:
+        stream = Stream(Database().revision, clients_at_most=3)
+        answers = await asyncio.gather(*(stream.get(ASKED) for _ in range(20)))
+        clients = [Client(answer) for answer in answers if isinstance(answer, StreamingResponse)]
+        ended = [await client.end() for client in clients]
+        assert ended.count(False) == 3
+        assert stream.clients == 3
+        stream.close()
+
+    run(test)
