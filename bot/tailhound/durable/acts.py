@@ -121,7 +121,19 @@ def clicked(connection: sa.Connection, pressed: Click, action: str, now: datetim
         "at": now.timestamp(),
     }
     connection.execute(sa.insert(click).values(stored))
-    return record.incident.joined_into or pressed.incident
+    return _home(connection, record)
+
+
+def _home(connection: sa.Connection, record: Record) -> str:
+    """The incident that this one has joined, or that one's, and so on; itself when it has not."""
+    seen: set[str] = set()
+    while record.incident.joined_into and record.incident.id not in seen:
+        seen.add(record.incident.id)
+        into = records.read(connection, record.incident.joined_into)
+        if into is None:
+            break
+        record = into
+    return record.incident.id
 
 
 def _rated(record: Record, said: Feedback) -> Record:

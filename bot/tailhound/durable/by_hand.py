@@ -5,7 +5,6 @@ Nobody else will ever say that such an alert is over, so it ends an hour after i
 
 import asyncio
 import json
-import logging
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import sqlalchemy as sa
 from tailhound.durable.admission import Accepted
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
-from tailhound.errors import StoreUnavailable
+from tailhound.durable.turns import Turns
 from tailhound.store.database import Database
 from tailhound.store.tables import alert, body
 
@@ -26,8 +25,6 @@ ALERT = "asked by hand"
 LASTS = timedelta(hours=1)
 LOOK_SECONDS = 60.0
 _AT_ONCE = 100
-
-_log = logging.getLogger(__name__)
 
 
 def body_of(labels: Mapping[str, str], by: str, now: datetime) -> bytes:
@@ -66,11 +63,9 @@ class AskedByHand:
 
     async def run(self, every: float = LOOK_SECONDS) -> None:
         """Look for ever; cancel it to stop."""
+        turns = Turns("the end of what was asked by hand")
         while True:
-            try:
-                await self.end_due()
-            except StoreUnavailable as error:
-                _log.warning("what was asked by hand ends later: %s", error)
+            await turns.take(self.end_due())
             await asyncio.sleep(every)
 
     async def end_due(self) -> int:

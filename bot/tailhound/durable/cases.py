@@ -17,6 +17,7 @@ from tailhound.model import Diagnosis, Evidence, Incident, Progress, State
 from tailhound.store import records
 from tailhound.store.outputs import keep_outputs
 from tailhound.store.recordings import forget_earlier, keep_part
+from tailhound.store.records import Record
 from tailhound.store.tables import investigation
 
 
@@ -113,8 +114,7 @@ class Cases:
             if after is None:
                 return False
             open_parts(connection, after, self._desk.terms().parts)
-            if diagnosis.primary and storm.is_urgent(after.incident.severity):
-                storm.release(connection, id)
+            _release(connection, after, diagnosis)
             left = {"resolved": resolved, "late": list(late)}
             self._finish(connection, id, n, verdicts.headline(diagnosis), left)
             forget_earlier(connection, id, n)
@@ -148,6 +148,8 @@ class Cases:
                 ),
                 urgent=True,
             )
+            if after is not None:
+                _release(connection, after, new)
         return after is not None
 
     def _finish(
@@ -170,6 +172,12 @@ class Cases:
             )
         ).one()
         return str(row.sha)
+
+
+def _release(connection: sa.Connection, record: Record, diagnosis: Diagnosis) -> None:
+    """Let an incident that pages have its own message once its cause is confirmed."""
+    if diagnosis.primary and storm.is_urgent(record.incident.severity):
+        storm.release(connection, record.incident.id)
 
 
 def again(incident: Incident, new: tuple[Evidence, ...]) -> tuple[Evidence, ...]:

@@ -21,6 +21,9 @@ from tailhound.store.records import read_whole
 from tailhound.store.tables import incident, outbox
 
 REVIVED_SECONDS = 24 * 3600.0
+FARTHEST_SECONDS = 3600.0
+"""No row waits longer for its next try; one that seems to was written before a clock was set back.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +92,10 @@ _DUE = (
     .where(
         *_HERE,
         outbox.c.state == "pending",
-        outbox.c.not_before <= sa.bindparam("now"),
+        sa.or_(
+            outbox.c.not_before <= sa.bindparam("now"),
+            outbox.c.not_before > sa.bindparam("now") + FARTHEST_SECONDS,
+        ),
         _CAN_BE_SENT,
     )
     .order_by(sa.case((_PRESSING, 0), (_IS_OWN, 1), else_=2), outbox.c.id)
@@ -175,7 +181,7 @@ def settle(
     elif isinstance(result, Later):
         values = {
             "state": "pending",
-            "not_before": now.timestamp() + max(result.seconds, 0.0),
+            "not_before": now.timestamp() + min(max(result.seconds, 0.0), FARTHEST_SECONDS),
             "unsure": letter.claim.unsure or result.unsure,
             "lost": _lost(letter.claim, result),
             "error": result.why,

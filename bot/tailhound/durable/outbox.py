@@ -189,7 +189,7 @@ class Outbox:
     async def _probed(self, place: Place) -> bool:
         """Whether one of the refused messages is now to be tried again."""
         now = self._boot.clock().timestamp()
-        if self._probe_at.get(place, now + 1) > now:
+        if now < self._probe_at.get(place, now + 1) <= now + PROBE_SECONDS:
             return False
         self._probe_at[place] = now + PROBE_SECONDS
         return await self._blocking.run(self._revive, place, 1) > 0

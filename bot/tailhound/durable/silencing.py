@@ -7,7 +7,6 @@ comment before it is sent again.
 
 import asyncio
 import json
-import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from tailhound.durable.acts import Click, clicked
 from tailhound.durable.asking import noted
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.desk import Desk
-from tailhound.errors import StoreUnavailable
+from tailhound.durable.turns import Turns
 from tailhound.model import Missing, Reason, Silenced
 from tailhound.model.wording import clock
 from tailhound.store.records import Record
@@ -38,7 +37,7 @@ CLAIM_SECONDS = 30.0
 TRIES_SECONDS = 5.0
 GIVE_UP_SECONDS = 600.0
 
-_log = logging.getLogger(__name__)
+_NOT_ALIVE = "this replica was taken for dead"
 
 
 class Silencer(Protocol):
@@ -80,6 +79,7 @@ class _Row:
     remote_id: str
     was_begun: bool
     asked_at: datetime
+    claimed_at: float
 
 
 class Silences:
@@ -128,12 +128,14 @@ class Silences:
     def claim(self) -> _Row | None:
         """The next row to work at, marked as begun; None when there is none."""
         now = self._desk.boot.clock().timestamp()
-        stale = table.c.claimed_at < now - CLAIM_SECONDS
+        ahead = table.c.claimed_at > now + CLAIM_SECONDS  # only by a clock that was set back
+        stale = sa.or_(table.c.claimed_at < now - CLAIM_SECONDS, ahead)
+        due = sa.or_(table.c.claimed_at <= now, ahead)
         wanted = (
             sa.select(table)
             .where(
                 sa.or_(
-                    sa.and_(table.c.state.in_(("asked", "ending")), table.c.claimed_at <= now),
+                    sa.and_(table.c.state.in_(("asked", "ending")), due),
                     sa.and_(table.c.state == "setting", stale),
                 )
             )
@@ -146,22 +148,25 @@ class Silences:
             if row is None:
                 return None
             state = "ending" if row["state"] == "ending" else "setting"
+            claimed_at = now + (CLAIM_SECONDS if state == "ending" else 0)
             connection.execute(
                 sa.update(table)
                 .where(table.c.id == row["id"])
-                .values(state=state, claimed_at=now + (CLAIM_SECONDS if state == "ending" else 0))
+                .values(state=state, claimed_at=claimed_at)
             )
-        return _row(row)
+        return replace(_row(row), claimed_at=claimed_at)
 
     def later(self, row: _Row, why: str) -> None:
-        """Nothing came of it now: it is tried again."""
+        """Nothing came of it now: it is tried again, unless somebody else has taken it up."""
         again = self._desk.boot.clock().timestamp() + TRIES_SECONDS
-        if row.state == "ending":
-            values = {"state": "ending", "claimed_at": again, "error": why[:500]}
-        else:  # `setting` keeps in mind that it may stand already
-            values = {"claimed_at": again - CLAIM_SECONDS, "error": why[:500]}
+        if row.state != "ending":  # `setting` keeps in mind that it may stand already
+            again -= CLAIM_SECONDS
         with self._desk.database.writing() as connection:
-            connection.execute(sa.update(table).where(table.c.id == row.silence.id).values(values))
+            connection.execute(
+                sa.update(table)
+                .where(table.c.id == row.silence.id, table.c.claimed_at == row.claimed_at)
+                .values(claimed_at=again, error=why[:500])
+            )
 
     def settled(self, row: _Row, remote_id: str) -> None:
         """It stands in Alertmanager: the incident says so."""
@@ -174,7 +179,8 @@ class Silences:
             others = tuple(one for one in record.incident.silences if one.id != remote_id)
             return noted(record.edited(silences=(*others, shown)), now, line)
 
-        self._write(row, {"state": "set", "remote_id": remote_id, "error": ""}, edit)
+        values = {"state": "set", "remote_id": remote_id, "error": ""}
+        self._write(row, table.c.state == "setting", values, edit)
 
     def refused(self, row: _Row, why: str, *, unsure: bool) -> None:
         """It is not tried any more: the incident says so, and whether it may stand all the same."""
@@ -182,7 +188,8 @@ class Silences:
         told = "may stand or not, look in Alertmanager" if unsure else "was not set"
         line = f"The silence that {it.by} asked for {told}: {why}"[:400]
         values = {"state": "refused", "error": why[:500]}
-        self._write(row, values, lambda record: noted(record, now, line))
+        mine = sa.and_(table.c.state == "setting", table.c.claimed_at == row.claimed_at)
+        self._write(row, mine, values, lambda record: noted(record, now, line))
 
     def ended(self, row: _Row) -> None:
         """It mutes nothing any more."""
@@ -196,7 +203,7 @@ class Silences:
             line = f"The silence of {row.silence.by} has ended"
             return noted(record.edited(silences=silences), now, line)
 
-        self._write(row, {"state": "ended"}, edit)
+        self._write(row, table.c.state.in_(("set", "ending")), {"state": "ended"}, edit)
 
     def standing(self) -> tuple[_Row, ...]:
         """The silences that hold as far as is known."""
@@ -205,13 +212,16 @@ class Silences:
             return tuple(_row(row) for row in rows)
 
     def _write(
-        self, row: _Row, values: dict[str, Any], edit: Callable[[Record], Record | None]
+        self,
+        row: _Row,
+        still: sa.ColumnElement[bool],
+        values: dict[str, Any],
+        edit: Callable[[Record], Record | None],
     ) -> None:
+        """Write what came of it while the row is `still` so: who was stopped comes too late."""
         with self._desk.database.writing() as connection:
             changed = connection.execute(
-                sa.update(table)
-                .where(table.c.id == row.silence.id, table.c.state != values["state"])
-                .values(values)
+                sa.update(table).where(table.c.id == row.silence.id, still).values(values)
             )
             if changed.rowcount:
                 self._desk.change(connection, row.incident, edit, urgent=True)
@@ -233,6 +243,7 @@ def _row(row: sa.RowMapping) -> _Row:
         remote_id=row["remote_id"],
         was_begun=row["state"] == "setting",
         asked_at=datetime.fromtimestamp(row["asked_at"], UTC),
+        claimed_at=row["claimed_at"],
     )
 
 
@@ -243,8 +254,9 @@ class Silencing:
         self, silences: Silences, silencer: Silencer, blocking: Blocking, desk: Desk
     ) -> None:
         self._silences, self._silencer = silences, silencer
-        self._blocking, self._clock = blocking, desk.boot.clock
+        self._blocking, self._boot = blocking, desk.boot
         self._waker = asyncio.Event()
+        self._look_at = 0.0
 
     def wake(self) -> None:
         """Somebody asked for something; called on the event loop."""
@@ -252,18 +264,11 @@ class Silencing:
 
     async def run(self, tell: Callable[[], None]) -> None:
         """Work until cancelled; `tell` is called when there is news to show."""
-        look_at = 0.0
+        turns = Turns("setting silences")
+        self._look_at = 0.0
         while True:
             self._waker.clear()
-            try:
-                worked = await self._one()
-                if not worked and time.monotonic() >= look_at:
-                    look_at = time.monotonic() + LOOK_SECONDS
-                    worked = await self._look()
-            except StoreUnavailable as error:
-                _log.warning("silences wait for the store: %s", error)
-                worked = False
-            if worked:
+            if await turns.take(self._turn()):
                 tell()
                 continue
             try:
@@ -271,6 +276,14 @@ class Silencing:
                     await self._waker.wait()
             except TimeoutError:
                 continue
+
+    async def _turn(self) -> bool:
+        if await self._one():
+            return True
+        if time.monotonic() < self._look_at:
+            return False
+        self._look_at = time.monotonic() + LOOK_SECONDS
+        return await self._look()
 
     async def _one(self) -> bool:
         """Work at one row; whether there was one."""
@@ -284,12 +297,15 @@ class Silencing:
         found: str | Missing = ""
         if row.was_begun:
             found = await self._silencer.find(row.silence.id, _soon())
-        if found == "":
+        stands_not = found == ""
+        if stands_not:
+            if not self._boot.holds():  # somebody else may have set it meanwhile
+                return await self._blocking.run(self._silences.later, row, _NOT_ALIVE)
             found = await self._silencer.set(row.silence, _soon())
         if not isinstance(found, Missing):
             await self._blocking.run(self._silences.settled, row, found)
         elif self._is_final(found, row.asked_at):
-            unsure = found.reason is Reason.TIMEOUT
+            unsure = found.reason is Reason.TIMEOUT or not stands_not
             await self._blocking.run(self._silences.refused, row, found.detail, unsure=unsure)
         else:
             await self._blocking.run(self._silences.later, row, found.detail)
@@ -307,14 +323,14 @@ class Silencing:
         ended = False
         for row in rows:
             active = await self._silencer.is_active(row.remote_id, _soon())
-            if active is False or row.silence.ends <= self._clock():
+            if active is False or row.silence.ends <= self._boot.clock():
                 await self._blocking.run(self._silences.ended, row)
                 ended = True
         return ended
 
     def _is_final(self, missing: Missing, asked_at: datetime) -> bool:
         refused = missing.reason in (Reason.UNPARSABLE, Reason.FORBIDDEN)
-        return refused or (self._clock() - asked_at).total_seconds() > GIVE_UP_SECONDS
+        return refused or (self._boot.clock() - asked_at).total_seconds() > GIVE_UP_SECONDS
 
 
 def _soon() -> float:

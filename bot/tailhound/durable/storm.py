@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from tailhound.durable.asking import Place
 from tailhound.model import Incident
 from tailhound.notifiers import STORM, Storm
-from tailhound.store.records import chunks, read_whole
+from tailhound.store.records import chunks, raise_revision, read_whole
 from tailhound.store.tables import confirmed, incident, outbox
 
 HELD = "held"
@@ -40,9 +40,18 @@ _OWN = outbox.c.part == ""
 _NEW = sa.and_(_OWN, outbox.c.message == "", outbox.c.unsure.is_(False), outbox.c.posted_at == 0)
 _RELEASED = -1.0
 """`posted_at` of a row that is not to be held any more."""
-_POSTED = sa.select(sa.func.count()).where(
-    *_HERE, outbox.c.posted_at > sa.bindparam("since"), sa.or_(_OWN, outbox.c.part == STORM)
+_ON_ITS_WAY = sa.and_(
+    outbox.c.message == "",
+    sa.or_(
+        outbox.c.state == "sending", sa.and_(outbox.c.state == "pending", outbox.c.unsure.is_(True))
+    ),
 )
+_POSTED = sa.select(sa.func.count()).where(
+    *_HERE,
+    sa.or_(outbox.c.posted_at.between(sa.bindparam("since"), sa.bindparam("until")), _ON_ITS_WAY),
+    sa.or_(_OWN, outbox.c.part == STORM),
+)
+"""What is being posted, or may have been, counts too: by another replica, or before a kill."""
 _WAITING = sa.select(sa.func.count()).where(*_HERE, _NEW, outbox.c.state == "pending")
 _IS_URGENT = sa.func.lower(incident.c.severity).in_(_URGENT)
 _IS_CONFIRMED = sa.exists().where(
@@ -76,8 +85,8 @@ def hold(connection: sa.Connection, place: Place, limits: Limits, now: datetime)
     confirmed cause do.
     """
     here = {"notifier": place.notifier, "place": place.place}
-    since = now.timestamp() - limits.seconds
-    posted = connection.execute(_POSTED, here | {"since": since}).scalar_one()
+    since, until = now.timestamp() - limits.seconds, now.timestamp() + limits.seconds
+    posted = connection.execute(_POSTED, here | {"since": since, "until": until}).scalar_one()
     waiting = connection.execute(_WAITING, here).scalar_one()
     flooded = waiting > BACKLOG
     if posted < limits.messages and not flooded:
@@ -138,8 +147,9 @@ def release(connection: sa.Connection, incident_id: str) -> int:
     for notifier, place in places:
         here = {"notifier": notifier, "place": place}
         row = connection.execute(_LATEST, here).first()
-        if row is not None:
-            connection.execute(_EDIT.where(outbox.c.id == row.id))
+        if row is not None:  # a new revision: it may be on its way as it was
+            newer = raise_revision(connection)
+            connection.execute(_EDIT.where(outbox.c.id == row.id).values(wanted_revision=newer))
     return len(places)
 
 

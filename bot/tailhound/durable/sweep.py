@@ -24,6 +24,9 @@ QUIET_SECONDS = 30.0
 LOST_SECONDS = 60.0
 """How long, beyond twice the deadline, until a run in which nothing happens counts as lost."""
 
+LEAP_SECONDS = 30.0
+"""A step of the clock beyond the usual between two sweeps: it was set, or the machine slept."""
+
 LOOKED_UP_AT_ONCE = 200
 LOOK_BACK = timedelta(days=7)
 
@@ -40,12 +43,15 @@ class Sweeper:
         self._blocking = blocking
         self._settled: set[str] = set()
         self._suspects: frozenset[str] = frozenset()
-        self._sees_since = desk.boot.clock()
+        self._now = self._sees_since = desk.boot.clock()
 
     async def run(self, tell: Callable[[], None], every: float = SWEEP_SECONDS) -> None:
         """Sweep now, and then for ever; cancel it to stop. `tell` is called after each change."""
         turns = Turns("the sweep of unfinished investigations")
         while True:
+            leap = (self._clock() - self._now).total_seconds()
+            if not -LEAP_SECONDS <= leap <= every + LEAP_SECONDS:
+                self._sees_since = self._clock()  # no time in which anything could happen
             touched = await turns.take(self.sweep())
             if touched is None:
                 self._sees_since = self._clock()  # what could not be written is not lost
@@ -55,7 +61,8 @@ class Sweeper:
 
     async def sweep(self, quiet_seconds: float = QUIET_SECONDS) -> tuple[str, ...]:
         """One pass; the ids of the workflows about which something was done."""
-        before = self._clock() - timedelta(seconds=quiet_seconds)
+        self._now = self._clock()
+        before = self._now - timedelta(seconds=quiet_seconds)
         return await self._given_up() + await self._left_behind() + await self._forgotten(before)
 
     async def _given_up(self) -> tuple[str, ...]:
@@ -106,7 +113,7 @@ class Sweeper:
     async def _watch(self, name: str, case: Stale) -> bool:
         """Give up a run that stands still although whoever runs it lives."""
         bound = timedelta(seconds=2 * self._terms().verdict_seconds + LOST_SECONDS)
-        silent = self._clock() - max(case.changed_at, self._sees_since)
+        silent = self._now - max(case.changed_at, self._sees_since)
         if silent <= bound:
             return False
         why = f"nothing has happened in it for {silent.total_seconds():.0f} s: it was given up"

@@ -140,6 +140,16 @@ def test_a_click_on_an_incident_that_joined_another_counts_for_that_one(tmp_path
         assert at.incident("7F3K").on_it is not None
 
 
+def test_a_click_counts_for_the_incident_that_all_have_joined_in_the_end(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        joined = _incident("9T6X", at.clock, state=State.JOINED, joined_into="8R5W")
+        with at.database.writing() as connection:
+            records.insert(connection, [joined], at.clock.now)
+        at.acts.on_it(click(incident="9T6X"))
+        assert at.incident("8R5W").on_it is None
+        assert at.incident("7F3K").on_it is not None
+
+
 def test_an_incident_that_does_not_exist_is_said_to_be_none(tmp_path: Path) -> None:
     with opened(tmp_path) as at:
         with pytest.raises(LookupError, match="there is no incident NONE"):

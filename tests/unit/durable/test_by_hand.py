@@ -1,16 +1,18 @@
 """What a person asks for: an alert of our own, that joins, is shown, and ends."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from tailhound.durable.admission import Accepted
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.by_hand import ALERT, LASTS, AskedByHand, body_of, ended
 from tailhound.model import State
 from tailhound.sources.alertmanager import read_group
-from tests.unit.durable.kit import Clock, Desk, alert, intake_alone, run
+from tests.unit.durable.kit import Clock, Desk, alert, intake_alone, run, until
 
 pytestmark = pytest.mark.usefixtures("each_database")
 LABELS = {"namespace": "prod", "deployment": "llm-70b"}
@@ -100,6 +102,31 @@ def test_an_alert_of_alertmanager_does_not_end_with_it(tmp_path: Path) -> None:
             assert incident.state is not State.RESOLVED
             assert [one.name for one in incident.firing] == ["LLMDHighTTFT"]
             asked.blocking.close()
+
+    run(story())
+
+
+@pytest.mark.sqlite
+def test_a_bug_at_one_end_does_not_keep_all_later_ones(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = Clock()
+        async with intake_alone(tmp_path, clock=clock) as desk:
+            failed: list[bytes] = []
+
+            async def accept(body: bytes) -> Accepted:
+                if not failed:
+                    failed.append(body)
+                    raise RuntimeError("a bug")
+                return await desk.intake.accept(body)
+
+            await desk.intake.accept(body_of(LABELS, "ana", clock()))
+            clock.advance(LASTS.total_seconds() + 1)
+            asked = AskedByHand(desk.database, Boot(clock=clock), Blocking("test", 1), accept)
+            looking = asyncio.create_task(asked.run(0.01))
+            await until(lambda: desk.only().state is State.RESOLVED)
+            looking.cancel()
+            asked.blocking.close()
+            assert failed
 
     run(story())
 

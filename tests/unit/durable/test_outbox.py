@@ -412,3 +412,36 @@ def test_the_pause_grows_and_has_an_end() -> None:
     assert pauses == sorted(pauses)
     assert pauses[0] == 2.0
     assert pauses[-1] == 300.0
+
+
+@pytest.mark.parametrize(("ahead", "is_due"), [(60.0, False), (7200.0, True)])
+def test_a_row_that_was_put_off_before_the_clock_was_set_back_is_due(
+    tmp_path: Path, ahead: float, is_due: bool
+) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            now = desk.clock.now
+            with desk.database.writing() as connection:
+                later = now.timestamp() + ahead
+                connection.execute(sa.update(table).values(not_before=later))
+                claimed = letters.claim(connection, CHANNEL, "one", now)
+                assert (claimed is not None) is is_due
+
+    kit.run(scene())
+
+
+def test_no_service_can_put_a_row_off_for_more_than_an_hour(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            now = desk.clock.now
+            with desk.database.writing() as connection:
+                claimed = letters.claim(connection, CHANNEL, "one", now)
+                assert claimed is not None
+                letter = letters.opened(connection, claimed)
+                letters.settle(connection, letter, Later(1e9, "in thirty years"), "one", now)
+                row = connection.execute(sa.select(table)).one()
+            assert row.not_before == now.timestamp() + letters.FARTHEST_SECONDS
+
+    kit.run(scene())

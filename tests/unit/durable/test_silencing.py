@@ -1,7 +1,7 @@
 """Silences: stored first, set once, told in the incident, whatever Alertmanager answers."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,7 @@ class Fake:
 
     answers: list[str] = field(default_factory=list)
     stands: dict[str, Silence] = field(default_factory=dict)
+    looks: list[str | Missing] = field(default_factory=list)
 
     async def set(self, silence: Silence, deadline: float) -> str | Missing:
         answer = self.answers.pop(0) if self.answers else "ok"
@@ -52,6 +53,8 @@ class Fake:
         return id if answer == "ok" else Missing(Reason.TIMEOUT, "am:9093 sent nothing for 5 s")
 
     async def find(self, silence: str, deadline: float) -> str | Missing:
+        if self.looks:
+            return self.looks.pop(0)
         return next((id for id, one in self.stands.items() if one.id == silence), "")
 
     async def is_active(self, remote_id: str, deadline: float) -> bool | Missing:
@@ -99,14 +102,16 @@ class Office:
 
 
 @asynccontextmanager
-async def opened(folder: Path, *answers: str) -> AsyncIterator[Office]:
+async def opened(
+    folder: Path, *answers: str, holds: Callable[[], bool] = lambda: True
+) -> AsyncIterator[Office]:
     async with kit.intake_alone(folder) as intake:
         (id,) = (await intake.accept(alert())).incidents
 
         def nothing(_connection: sa.Connection, *_tasks: Task) -> None:
             raise AssertionError("a silence asks for no investigation")
 
-        desk = Desk(intake.database, kit.terms, nothing, Boot(clock=intake.clock))
+        desk = Desk(intake.database, kit.terms, nothing, Boot(clock=intake.clock, holds=holds))
         silences, remote = Silences(desk), Fake(list(answers))
         blocking = Blocking("silences", 1)
         loop = Silencing(silences, remote, blocking, desk)
@@ -195,6 +200,99 @@ def test_one_that_somebody_ended_in_alertmanager_is_noticed(tmp_path: Path) -> N
             it = at.incident()
             assert not it.silences[0].holds(at.clock.now)
             assert it.timeline[-1].what == "The silence of ana has ended"
+
+    kit.run(run())
+
+
+def test_a_replica_that_is_taken_for_dead_sets_none(tmp_path: Path) -> None:
+    async def run() -> None:
+        lives = [False]
+        async with opened(tmp_path, holds=lambda: lives[0]) as at:
+            at.ask()
+            await at.until("setting")
+            assert at.remote.stands == {}
+            lives[0] = True
+            at.clock.advance(TRIES_SECONDS + 1)
+            await at.until("set")
+            assert len(at.remote.stands) == 1
+
+    kit.run(run())
+
+
+def test_who_was_stopped_and_comes_late_changes_nothing(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with opened(tmp_path) as at:
+            at.ask()
+            late = at.silences.claim()
+            assert late is not None
+            at.clock.advance(CLAIM_SECONDS + 1)
+            await at.until("set")
+            at.silences.refused(late, "no answer", unsure=True)
+            at.silences.later(late, "no answer")
+            assert at.state() == "set"
+            at.silences.end(Click(at.id, ANA, "e9"), "remote-1")
+            await at.until("ended")
+            at.silences.settled(late, "remote-1")
+            assert at.state() == "ended"
+            assert not at.incident().silences[0].holds(at.clock.now)
+
+    kit.run(run())
+
+
+def test_when_nobody_could_look_it_is_told_that_it_may_stand(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with opened(tmp_path, "lost") as at:
+            at.ask()
+            await at.until("setting")
+            at.remote.looks = [Missing(Reason.UNREACHABLE, "am:9093 refused the connection")]
+            at.clock.advance(GIVE_UP_SECONDS + 1)
+            await at.until("refused")
+            assert "may stand or not, look in Alertmanager" in at.incident().timeline[-1].what
+
+    kit.run(run())
+
+
+@dataclass
+class Broken(Fake):
+    """Fails once by itself, as no Alertmanager does."""
+
+    failed: bool = False
+
+    async def set(self, silence: Silence, deadline: float) -> str | Missing:
+        if not self.failed:
+            self.failed = True
+            raise RuntimeError("a bug")
+        return await super().set(silence, deadline)
+
+
+def test_a_bug_at_one_silence_does_not_end_the_setting_of_all(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with opened(tmp_path) as at:
+            at.loop._silencer = at.remote = Broken()
+            at.ask()
+            task = asyncio.create_task(at.loop.run(lambda: None))
+            await kit.until(lambda: isinstance(at.remote, Broken) and at.remote.failed)
+            at.clock.advance(CLAIM_SECONDS + 1)
+            at.loop.wake()
+            await kit.until(lambda: at.state() == "set")
+            task.cancel()
+            await asyncio.wait([task])
+            assert len(at.remote.stands) == 1
+
+    kit.run(run())
+
+
+@pytest.mark.parametrize("state", ["setting", "ending"])
+def test_after_a_clock_was_set_back_none_waits_for_the_old_time(tmp_path: Path, state: str) -> None:
+    async def run() -> None:
+        async with opened(tmp_path) as at:
+            at.ask()
+            if state == "ending":
+                await at.until("set")
+                at.silences.end(Click(at.id, ANA, "e9"), "remote-1")
+            assert at.silences.claim() is not None
+            at.clock.advance(-7200)
+            await at.until("set" if state == "setting" else "ended")
 
     kit.run(run())
 

@@ -1,15 +1,20 @@
 """A storm: a channel gets one message for what it has no room for, and nothing is lost."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
+from tailhound.durable import desk as durable
 from tailhound.durable import storm
 from tailhound.durable.asking import show
 from tailhound.durable.boot import Boot
+from tailhound.durable.cases import Cases
+from tailhound.durable.engine import Task
 from tailhound.durable.outbox import Manners, Outbox
 from tailhound.model import Cause, Confidence, Diagnosis, Outlook, State, Verdict
 from tailhound.notifiers import STORM, Delivery, Later, Posted, Refusal, Storm
@@ -34,6 +39,14 @@ CONFIRMED = Diagnosis(
     ),
     evidence=(),
 )
+BLIND = Diagnosis(
+    outlook=Outlook.BLIND,
+    primary=None,
+    chain=(),
+    confidence=None,
+    causes=(),
+    evidence=(),
+)
 
 
 @dataclass
@@ -44,11 +57,16 @@ class Channel:
     own: list[str] = field(default_factory=list)
     storms: list[Storm] = field(default_factory=list)
     messages: set[str] = field(default_factory=set)
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.gate.set()
 
     async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
         if delivery.part == STORM:
             assert delivery.storm is not None
             self.storms.append(delivery.storm)
+            await self.gate.wait()
             message = delivery.message or f"storm {len(self.messages)}"
         else:
             if not delivery.message:
@@ -65,6 +83,7 @@ class Scene:
     desk: Desk
     channel: Channel
     sender: Outbox
+    boot: Boot
 
     async def alerts(self, *names: str, severity: str = "warning") -> list[str]:
         """Alerts of workloads of these names; the ids of their incidents."""
@@ -120,7 +139,7 @@ async def scene(folder: Path) -> AsyncIterator[Scene]:
         sender = Outbox(desk.database, {"chat": channel}, [CHANNEL], boot, manners)
         await sender.start()
         try:
-            yield Scene(desk, channel, sender)
+            yield Scene(desk, channel, sender, boot)
         finally:
             await sender.stop()
 
@@ -183,6 +202,82 @@ def test_an_incident_that_somebody_opens_gets_its_message_and_keeps_it(tmp_path:
             at.sender.wake()
             await at.settled(held=1)
             assert len(at.channel.own) == MESSAGES + 1
+
+    kit.run(run())
+
+
+def test_one_that_is_opened_while_the_storms_message_is_on_its_way_leaves_it(
+    tmp_path: Path,
+) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts("w0", "w1", "w2")
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            at.channel.gate.clear()
+            (one, _) = await at.alerts("x", "y")
+            await kit.until(lambda: at.channel.storms)
+            with at.desk.database.writing() as connection:
+                assert storm.release(connection, one) == 1
+            at.channel.gate.set()
+            at.sender.wake()
+            await at.settled(held=1)
+
+    kit.run(run())
+
+
+def test_a_page_whose_cause_is_confirmed_late_gets_its_message(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            names = [f"w{i}" for i in range(storm.BACKLOG + 10)]
+            ids = await at.alerts(*names, severity="critical")
+            await kit.until(lambda: at.states().get(storm.HELD, 0) > 0)
+            held = at.states()[storm.HELD]
+            await at.settled(held)
+            shown = set(at.channel.own)
+            one = next(id for id, name in zip(ids, names, strict=True) if name not in shown)
+            cases = Cases(durable.Desk(at.desk.database, kit.terms, _no_task, at.boot))
+            assert cases.decide(one, 1, BLIND, {})
+            assert at.states()[storm.HELD] == held
+            assert cases.revise(one, 1, BLIND, CONFIRMED, "an answer came late")
+            at.sender.wake()
+            await at.settled(held - 1)
+            assert len(at.channel.own) == MESSAGES + 1
+
+    kit.run(run())
+
+
+def _no_task(_connection: sa.Connection, *_tasks: Task) -> None:
+    raise AssertionError("nothing more is to be investigated")
+
+
+@pytest.mark.parametrize(("state", "unsure"), [("sending", False), ("pending", True)])
+def test_what_another_replica_or_an_earlier_life_may_have_posted_takes_its_room(
+    tmp_path: Path, state: str, unsure: bool
+) -> None:
+    async def run() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            names = [f"w{i}" for i in range(5)]
+            await desk.accept(
+                *(alert(n, fingerprint=n, labels={"severity": "warning"}) for n in names)
+            )
+            with desk.database.writing() as connection:
+                first = sa.select(sa.func.min(table.c.id)).scalar_subquery()
+                values = {"state": state, "unsure": unsure, "boot": "another"}
+                connection.execute(sa.update(table).where(table.c.id == first).values(values))
+                limits = storm.Limits(1, 600)
+                assert storm.hold(connection, CHANNEL, limits, desk.clock.now) == 4
+
+    kit.run(run())
+
+
+def test_after_a_clock_was_set_back_a_channel_does_not_stay_full(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts("w0", "w1", "w2")
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            at.desk.clock.advance(-7200)
+            await at.alerts("x")
+            await kit.until(lambda: at.channel.own[MESSAGES:] == ["x"])
 
     kit.run(run())
 

@@ -132,6 +132,27 @@ def test_nothing_counts_as_lost_while_the_database_takes_no_writes(
     kit.run(scene())
 
 
+def test_nothing_counts_as_lost_because_the_clock_was_set(tmp_path: Path) -> None:
+    async def scene() -> None:
+        clock = Clock(LONG_AGO)
+        async with kit.lab(tmp_path, detective=Detective(gate=asyncio.Event())) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: "collect" in lab.detective.calls)
+            engine, ours = lab.durable.engine, lab.durable.sweeper
+            clock.now = lab.incident(id).received_at
+            desk = Desk(lab.database, kit.terms, engine.enqueue, Boot(clock=clock))
+            watch = Sweeper(engine, desk, ours._blocking)
+            sweeping = asyncio.create_task(watch.run(lambda: None, 0.01))
+            for seconds in (3600, -7200, 7200):
+                clock.advance(seconds)
+                await kit.until(lambda: watch._sees_since == clock.now)
+                assert await watch.sweep() == ()
+            sweeping.cancel()
+            assert lab.incident(id).state is State.INVESTIGATING
+
+    kit.run(scene())
+
+
 async def _out_of_order() -> tuple[str, ...]:
     raise StoreUnavailable("the database is out of order")
 
