@@ -6,7 +6,6 @@ so.
 """
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -23,6 +22,7 @@ from pydantic import (
 from tailhound.errors import SettingsError
 from tailhound.settings_forms import Address, Channel, DatabaseUrl, Days, objective
 from tailhound.settings_headers import Headers
+from tailhound.settings_patterns import why_not
 from tailhound.settings_places import Origin, explained, place, where
 from tailhound.settings_reading import read
 from tailhound.settings_secrets import Secret, Section, secrets
@@ -155,9 +155,10 @@ class Ssh(Section):
 class Route(Section):
     """Incidents whose labels match go to `channel` (empty = the default one).
 
-    `match` wants a label to be equal, `match_re` to match a whole regular expression. The first
-    route that matches is taken; `continue: true` looks on. `mention` is the id of a Slack user
-    group that the first post notifies when the severity is among `mention_for`.
+    `match` wants a label to be equal, `match_re` to match a whole regular expression (a value over
+    300 characters matches none). The first route that matches is taken; `continue: true` looks on.
+    `mention` is the id of a Slack user group that the first post notifies when the severity is
+    among `mention_for`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -172,10 +173,8 @@ class Route(Section):
     @model_validator(mode="after")
     def _can_be_matched(self) -> "Route":
         for name, pattern in self.match_re.items():
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"match_re.{name}: not a regular expression: {error}") from error
+            if why := why_not(pattern):
+                raise ValueError(f"match_re.{name}: {why}")
         return self
 
 

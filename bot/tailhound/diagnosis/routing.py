@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from tailhound.model import Alert, Incident
 from tailhound.settings import Route, Slack
 
+LONGEST = 300
+"""Characters of a value that is held against a regular expression."""
+
 THREAD_ANNOTATION = "tailhound_thread"
 _THREAD = re.compile(r"(?P<channel>[CGD][A-Z0-9]{2,20})/(?P<ts>\d{10}\.\d{6})")
 _PERMALINK = re.compile(
@@ -71,8 +74,13 @@ def _matches(route: Route, alert: Alert | None) -> bool:
         labels["severity"] = alert.severity
     exact = all(labels.get(name, "") == value for name, value in route.match.items())
     return exact and all(
-        re.fullmatch(pattern, labels.get(name, "")) for name, pattern in route.match_re.items()
+        _fits(pattern, labels.get(name, "")) for name, pattern in route.match_re.items()
     )
+
+
+def _fits(pattern: str, value: str) -> bool:
+    """A long value fits none: it would take minutes, and no name of anything is that long."""
+    return len(value) <= LONGEST and re.fullmatch(pattern, value) is not None
 
 
 def _thread(alert: Alert | None, known: Sequence[str]) -> tuple[str, str] | None:
