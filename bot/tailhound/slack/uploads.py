@@ -20,7 +20,6 @@ from tailhound.slack.pace import COMPLETE, FILE_INFO, UPLOAD_URL, Pace
 
 _FIRST_LOOK: Final = 0.15
 _LOOKS_APART_AT_MOST: Final = 1.0
-_SCHEMES: Final = ("https://", "http://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +88,11 @@ class Uploads:
         return outcome
 
 
+def schemes(api: str) -> tuple[str, ...]:
+    """The kinds of addresses that bytes go to: in the clear only where Slack is asked so too."""
+    return ("https://",) if api.startswith("https://") else ("https://", "http://")
+
+
 def _file(outcome: Said) -> dict[str, Any]:
     found = outcome.data.get("file")
     return found if isinstance(found, dict) else {}
@@ -100,7 +104,7 @@ def _sent(web: WebClient, upload: Upload) -> SlackResponse:
         filename=upload.name, length=len(upload.content), alt_txt=upload.alt[:FILE_ALT] or None
     )
     address = str(answer.get("upload_url", ""))
-    if not address.startswith(_SCHEMES):
+    if not address.startswith(schemes(web.base_url)):
         raise URLError(f"Slack named no address for a file: {address[:60]!r}")
     request = urllib.request.Request(  # noqa: S310 - the scheme was looked at
         address,
@@ -118,5 +122,15 @@ def _opener(web: WebClient) -> urllib.request.OpenerDirector:
     """As slack_sdk's own client goes out: its proxy and its TLS settings."""
     proxies = {"http": web.proxy, "https": web.proxy} if web.proxy else {}
     return urllib.request.build_opener(
-        urllib.request.ProxyHandler(proxies), urllib.request.HTTPSHandler(context=web.ssl)
+        urllib.request.ProxyHandler(proxies),
+        urllib.request.HTTPSHandler(context=web.ssl),
+        _Staying(),
     )
+
+
+class _Staying(urllib.request.HTTPRedirectHandler):
+    """Goes nowhere else: a redirect is a refusal."""
+
+    def redirect_request(self, *_args: Any, **_more: Any) -> None:
+        """Follow none."""
+        return
