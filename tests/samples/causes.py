@@ -181,7 +181,10 @@ INGRESS = Cause(
     title="The way in is slow",
     verdict=Verdict.UNKNOWN,
     because="Evidence is missing: ingress.extra_seconds.",
-    checks=(check("Slower at the ingress", None, name="ingress.extra_seconds"),),
+    checks=(
+        check("More fail at the ingress", 0.03, needs=(">", 0.01), name="ingress.error_ratio"),
+        check("Slower at the ingress", None, name="ingress.extra_seconds"),
+    ),
     evidence=("ingress",),
 )
 DNS = Cause(

@@ -63,17 +63,17 @@ def test_each_value_stands_beside_what_is_needed_of_it() -> None:
     )
     both = needing(bound(5, fact="kv.usage"), seen=seen)
     assert plainly(claims.told(both, 9)) == (
-        "99 % (needs 5 s), 41, usually 3 (x14), llm-0, 97 % on llm-1"
+        "usage 99 % (needs 5 s), waiting 41, usually 3 (x14), pod llm-0, usage 97 % on llm-1"
     )
-    assert plainly(claims.told(both, 1)) == "99 % (needs 5 s)"
-    assert plainly(claims.told(both, 1, with_needs=False)) == "99 %"
+    assert plainly(claims.told(both, 1)) == "usage 99 % (needs 5 s)"
+    assert plainly(claims.told(both, 1, with_needs=False)) == "usage 99 %"
     assert [value.figure for value in claims.values(both, 9)] == [True, True, False, True]
 
 
 def test_what_nobody_measured_is_said_with_what_it_would_have_to_be() -> None:
     open_ = check("Cool enough", None, needs=("<", 0.7))
     assert plainly(claims.told(open_)) == "not measured (needs under 70 %)"
-    assert claims.sentence(open_) == "cpu.throttled_ratio not measured"
+    assert claims.sentence(open_) == "not measured"
     half = replace(check("Hot", 0.9, needs=(">", 0.7)), missing=("b.c",))
     assert plainly(claims.told(half)) == "90 % (needs 70 %), the rest not measured"
 

@@ -16,7 +16,7 @@ from tailhound.charts.mechanism import Mechanism, mechanisms_of
 from tailhound.charts.panels import mechanism_panel, safe, symptom_panel, symptom_row
 from tailhound.charts.series import Span, points_of
 from tailhound.charts.words import title_of, words_of
-from tailhound.model import Cause, Diagnosis, Incident, Outlook, Verdict, telling
+from tailhound.model import Cause, Diagnosis, Incident, Outlook, Verdict, candidates, telling
 from tailhound.model.names import capital
 from tailhound.model.wording import cut, with_usual
 
@@ -72,7 +72,7 @@ def _causes(diagnosis: Diagnosis) -> list[tuple[Cause, str]]:
     chain = telling.chain(diagnosis)
     if chain:
         return [(cause, str(at)) for at, cause in enumerate(chain, 1)]
-    return [(cause, "") for cause in telling.nearest(diagnosis)]
+    return [(cause, "") for cause in candidates.nearest(diagnosis)]
 
 
 def _symptom_mark(diagnosis: Diagnosis) -> str:

@@ -6,9 +6,9 @@ joined form that rules, terminal and tests share: `62 % (needs 25 %), 41 waiting
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from tailhound.model.names import listed
+from tailhound.model.names import fact_name, small
 from tailhound.model.verdict import Bound, Cause, Check, Part, Seen, Verdict
 from tailhound.model.wording import NOT_MEASURED, cut, fact, number, with_usual
 from tailhound.truth import Truth
@@ -46,17 +46,22 @@ def says(check: Check) -> str:
 def values(check: Check, most: int = 3) -> tuple[Value, ...]:
     """What a claim saw, at most `most` values, each with what it needs; never empty.
 
-    A value that has no bound is told with its usual one. What nobody measured is told as such,
-    after the values that somebody did.
+    Of several values, and of an alternative, each is told by its name. A yes or no that a claim
+    looks at may be the opposite of what it says: then the claim's own truth is told. A value that
+    has no bound is told with its usual one. What nobody measured is told as such, after the values
+    that somebody did.
     """
-    known = [seen for seen in check.seen if seen.value is not None]
+    known = [seen for seen in check.seen if _is_value(seen)]
+    named = len({seen.name for seen in known}) > 1 or _is_alternative(check)
     told: list[Value] = []
     bound = set[str]()
     for seen in known[:most]:
-        reading = _reading(seen, check, first=seen.name not in bound)
+        reading = _reading(seen, check, first=seen.name not in bound, named=named)
         if reading not in told:  # two facts that read alike are told once
             told.append(reading)
         bound.add(seen.name)
+    if not known and check.truth is not Truth.UNKNOWN:
+        return (Value(text=fact(check.truth is Truth.TRUE)),)
     if not known:
         return (Value(text=NOT_MEASURED, needs=needs(check)),)
     if check.missing or check.truth is Truth.UNKNOWN:
@@ -64,14 +69,27 @@ def values(check: Check, most: int = 3) -> tuple[Value, ...]:
     return tuple(told)
 
 
-def _reading(seen: Seen, check: Check, *, first: bool) -> Value:
+def _is_value(seen: Seen) -> bool:
+    """Whether there is more to tell than a yes or no."""
+    return seen.value is not None and not isinstance(seen.value, bool)
+
+
+def _is_alternative(check: Check) -> bool:
+    """Whether the values are of one alternative among others that the claim allows."""
+    return any(bound.alternative for bound in check.needs)
+
+
+def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
     wanted = _needs(check, seen.name) if first else ""
+    name = fact_name(seen.name) if named else ""
+    label = f"{name} " if name else ""
     value = seen.value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return Value(text=fact(value, seen.unit), of=seen.of, needs=wanted, figure=False)
+        text = f"{label}{fact(value, seen.unit)}"
+        return Value(text=text, of=seen.of, needs=wanted, figure=False)
     if wanted or seen.usual is None:
-        return Value(text=number(value, seen.unit), of=seen.of, needs=wanted)
-    return Value(text=with_usual(value, seen.usual, seen.unit), of=seen.of)
+        return Value(text=f"{label}{number(value, seen.unit)}", of=seen.of, needs=wanted)
+    return Value(text=f"{label}{with_usual(value, seen.usual, seen.unit)}", of=seen.of)
 
 
 def told(check: Check, most: int = 3, *, with_needs: bool = True) -> str:
@@ -86,13 +104,18 @@ def told(check: Check, most: int = 3, *, with_needs: bool = True) -> str:
 def sentence(check: Check) -> str:
     """The values of a claim for the end of a sentence; "" where it has none to tell.
 
-    A yes or no says no more than the claim itself and is left out. An unknown claim names the facts
-    that would decide.
+    A yes or no says no more than the claim itself and is left out.
     """
     if check.truth is Truth.UNKNOWN:
-        return f"{listed(check.missing)} {NOT_MEASURED}" if check.missing else "unknown"
-    telling = tuple(seen for seen in check.seen if not isinstance(seen.value, bool))
-    return told(replace(check, seen=telling)) if telling else ""
+        return NOT_MEASURED
+    return told(check) if any(map(_is_value, check.seen)) else ""
+
+
+def claimed(check: Check) -> str:
+    """`hardly ever stopped: 0.4 % (refuted under 5 %)`: a claim inside a sentence."""
+    seen = sentence(check)
+    claim = small(check.claim.rstrip("."))
+    return f"{claim}: {seen}" if seen else claim
 
 
 def _needs(check: Check, name: str) -> str:
@@ -199,15 +222,16 @@ def deciding(cause: Cause) -> Check | None:
     return next(iter(found), None)
 
 
-def holding(cause: Cause) -> int:
-    """How many of the claims for a cause hold."""
-    return _answered(cause, Truth.TRUE)
+def measured(cause: Cause) -> int:
+    """How many of the claims for a cause hold by something that was measured."""
+    return sum(
+        check.part in FOR
+        and check.truth is Truth.TRUE
+        and any(seen.value is not None for seen in check.seen)
+        for check in cause.checks
+    )
 
 
 def unanswered(cause: Cause) -> int:
     """How many of the claims for a cause nobody could answer."""
-    return _answered(cause, Truth.UNKNOWN)
-
-
-def _answered(cause: Cause, truth: Truth) -> int:
-    return sum(check.part in FOR and check.truth is truth for check in cause.checks)
+    return sum(check.part in FOR and check.truth is Truth.UNKNOWN for check in cause.checks)

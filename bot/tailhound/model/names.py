@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tailhound.model.facts import SUFFIX_UNITS
 from tailhound.model.wording import count
 
 _UPPER = frozenset(
@@ -11,6 +12,7 @@ _UPPER = frozenset(
     ]
 )  # fmt: skip
 _WRITTEN = {"nvme": "NVMe", "nvmeof": "NVMe-oF", "pcie": "PCIe", "apiserver": "API server"}
+_UNITS = tuple(suffix for suffix, _ in SUFFIX_UNITS if suffix.startswith("_"))
 _BACKENDS = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}
 _PROPER = frozenset([*_BACKENDS.values(), "Alertmanager", "Slack", "Triton", "Helm", "Grafana"])
 
@@ -22,6 +24,16 @@ def cause_name(runbook: str) -> str:
     """
     words = runbook.replace("_", "-").split("-")
     return " ".join(w.upper() if w in _UPPER else _WRITTEN.get(w, w) for w in words)
+
+
+def fact_name(name: str) -> str:
+    """`replicas.from_zero_count` as people say it: `from zero`; "" for what is no plain fact."""
+    words = name.rpartition(".")[2]
+    if not words.replace("_", "").isalnum() or " " in name:
+        return ""
+    for _ in range(2):
+        words = next((words[: -len(x)] for x in _UNITS if words.endswith(x)), words)
+    return "" if f"_{words}" in _UNITS else cause_name(words)
 
 
 def backend_name(backend: str) -> str:

@@ -8,10 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tailhound.model.candidates import nearest as nearest
-from tailhound.model.candidates import standing as standing
-from tailhound.model.candidates import unusual as unusual
-from tailhound.model.candidates import would_decide as would_decide
+from tailhound.model.candidates import nearest
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, plural, small

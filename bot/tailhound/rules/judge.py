@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tailhound.model import Check, Confidence, Part, Verdict, claims
-from tailhound.model.names import listed
+from tailhound.model.names import plural
 from tailhound.rules.expression import Facts
 from tailhound.rules.runbook import Claim, Runbook
 from tailhound.truth import Truth, all_of, any_of
@@ -127,8 +127,8 @@ def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Seque
         return f"The rules contradict each other: every claim holds, yet {_told(against[0])}"
     unknown = [check for check in (*applies, *confirm, *refute) if check.truth is Truth.UNKNOWN]
     if unknown:
-        names = tuple(dict.fromkeys(name for check in unknown for name in check.missing))
-        return f"Evidence is missing: {listed(names)}."
+        rest = f" + {plural(len(unknown) - 1, 'more claim')}" if unknown[1:] else ""
+        return f"Evidence is missing for “{unknown[0].claim}”{rest}."
     failed = _first(confirm, Truth.FALSE)
     return f"Decides neither way: nothing refutes it, but this does not hold: {_told(failed)}"
 

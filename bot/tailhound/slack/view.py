@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailhound.model import Cause, Outlook, Verdict, telling
+from tailhound.model import Cause, Outlook, Verdict, candidates, telling
 from tailhound.model.names import backend_name, capital, cause_name, plural, small
 from tailhound.model.wording import clock, day_clock
 from tailhound.slack import gaps, todo
@@ -25,7 +25,7 @@ class View(VerdictView):
     @property
     def nearest(self) -> tuple[Cause, ...]:
         """The candidates that come nearest to a confirmation."""
-        return telling.nearest(self.diagnosis)
+        return candidates.nearest(self.diagnosis)
 
     @property
     def candidates(self) -> tuple[Mrkdwn, ...]:
@@ -33,18 +33,27 @@ class View(VerdictView):
         return tuple(
             Mrkdwn(
                 f"{n}. *{self.ink.value(capital(cause_name(cause.runbook)))}*: "
-                f"{telling.standing(cause)}"
+                f"{candidates.standing(cause)}"
             )
             for n, cause in enumerate(self.nearest[: max(1, self.ink.lines)], 1)
         )
 
     @property
+    def unusual(self) -> tuple[Mrkdwn, ...]:
+        """What is out of the ordinary although its cause is ruled out, a line each."""
+        found = candidates.unusual(self.diagnosis)
+        shown = found[: min(3, max(1, self.ink.lines))]
+        lines = [self.ink.sentence(one.text) for one in shown]
+        left = more(len(found) - len(shown))
+        return (*lines, Mrkdwn(left)) if left else tuple(lines)
+
+    @property
     def would_decide(self) -> Mrkdwn:
-        """The facts that would decide about the nearest candidates; "" when none is named."""
-        missing = telling.would_decide(self.diagnosis)
-        shown = [self.ink.code(fact) for fact in missing[: min(4, self.ink.lines)]]
+        """The claims that would decide about the nearest candidates; "" when none is named."""
+        missing = candidates.would_decide(self.diagnosis)
+        shown = [self.ink.said(small(claim)) for claim in missing[: min(2, self.ink.lines)]]
         left = more(len(missing) - len(shown))
-        return Mrkdwn(", ".join([*shown, left] if left else shown))
+        return Mrkdwn("; ".join([*shown, left] if left else shown))
 
     @property
     def evidence_lines(self) -> tuple[Mrkdwn, ...]:

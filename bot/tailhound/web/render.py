@@ -11,7 +11,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tailhound import __version__
-from tailhound.model import claims, names, telling, wording
+from tailhound.model import candidates, claims, names, steps, telling, wording
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
 from tailhound.web import headline, markdown, people, rows, runbook, story, words
@@ -99,10 +99,10 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.less_sure_because,
     telling.shape,
     telling.counts,
-    telling.nearest,
-    telling.standing,
-    telling.unusual,
-    telling.would_decide,
+    candidates.nearest,
+    candidates.standing,
+    candidates.unusual,
+    candidates.would_decide,
     telling.gaps,
     telling.answered,
     telling.no_symptom,
@@ -125,6 +125,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     claims.told,
     words.risk,
     words.tally,
+    steps.steps,
     story.span_of,
     story.symptom_of,
     story.story,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from tailhound.model import Incident, Rating, telling
+from tailhound.model import Incident, Rating, candidates, telling
 from tailhound.model.names import capital, cause_name
 from tailhound.rules.runbook import Runbook
 from tailhound.slack.actions import CAUSE, FEEDBACK_FORM, NOTE, RATING
@@ -62,7 +62,7 @@ def listed(incident: Incident, runbooks: Sequence[Runbook]) -> tuple[Runbook, ..
     diagnosis = incident.diagnosis
     first = [cause.runbook for cause in telling.headline_causes(diagnosis)]
     first += list(diagnosis.chain) if diagnosis else []
-    first += [cause.runbook for cause in telling.nearest(diagnosis)]
+    first += [cause.runbook for cause in candidates.nearest(diagnosis)]
     ordered = dict.fromkeys([*(id for id in first if id in known), *sorted(known)])
     return tuple(known[id] for id in list(ordered)[: SELECT_OPTIONS - 1])
 

@@ -1,0 +1,163 @@
+"""Where no cause is confirmed: the nearest ones, and what is unusual all the same."""
+
+from dataclasses import replace
+
+import pytest
+
+from tailhound.cli.text import terminal
+from tailhound.model import (
+    Bound,
+    Cause,
+    Check,
+    Diagnosis,
+    Evidence,
+    EvidenceStatus,
+    Outlook,
+    Part,
+    Seen,
+    Verdict,
+    candidates,
+    claims,
+)
+from tailhound.model.names import fact_name
+from tailhound.slack.blocks import message
+from tailhound.truth import Truth
+from tests.samples.incidents import UNKNOWN
+from tests.samples.story import NOW
+from tests.unit.web.test_incident_page import text_of
+
+SLOW = Check(
+    claim="Reads take several times as long as usual",
+    condition="disk.read_seconds_ratio > slow",
+    part=Part.CONFIRM,
+    truth=Truth.TRUE,
+    seen=(Seen(name="disk.read_seconds_ratio", value=5.6, unit="times"),),
+    needs=(Bound(fact="disk.read_seconds_ratio", comparison=">", value=3, unit="times"),),
+)
+HOT = Check(
+    claim="It is at its temperature limit",
+    condition="disk.temperature_celsius >= disk.limit_celsius",
+    part=Part.REFUTE,
+    truth=Truth.TRUE,
+    seen=(Seen(name="disk.temperature_celsius", value=76, unit="celsius"),),
+)
+DRIVE = Cause(
+    runbook="ssd-garbage-collection",
+    title="The drive collects garbage",
+    verdict=Verdict.REFUTED,
+    because="It is at its temperature limit: 76 °C.",
+    checks=(SLOW, HOT),
+    evidence=("disk",),
+)
+BLANK = Cause(
+    runbook="kv-preemption",
+    title="The KV cache is full",
+    verdict=Verdict.UNKNOWN,
+    because="",
+    checks=(
+        replace(SLOW, seen=(), needs=()),
+        replace(SLOW, truth=Truth.UNKNOWN, seen=(), missing=("kv.usage_ratio",)),
+    ),
+)
+DISK = Evidence(
+    name="disk",
+    collector="prometheus.disk_io",
+    status=EvidenceStatus.COLLECTED,
+    facts={"device": "nvme0n1", "node": "db-1"},
+)
+SAID = (
+    "SSD garbage collection is ruled out (it is at its temperature limit: 76 °C), but reads take "
+    "several times as long as usual: x5.6 (needs x3), nvme0n1 on db-1"
+)
+
+
+def diagnosis(*causes: Cause, outlook: Outlook = Outlook.NONE_CONFIRMED) -> Diagnosis:
+    assert UNKNOWN.diagnosis is not None
+    evidence = (*UNKNOWN.diagnosis.evidence, DISK)
+    return replace(UNKNOWN.diagnosis, causes=causes, evidence=evidence, outlook=outlook)
+
+
+def told(found: Diagnosis) -> list[str]:
+    return [one.text.replace("\u00a0", " ") for one in candidates.unusual(found)]
+
+
+def test_a_cause_of_which_nothing_was_measured_is_not_near() -> None:
+    assert candidates.nearest(diagnosis(BLANK)) == ()
+    near = replace(BLANK, runbook="dns", checks=(SLOW, *BLANK.checks))
+    assert candidates.nearest(diagnosis(BLANK, near)) == (near,)
+    assert candidates.standing(near) == "1 claim holds, 1 unknown"
+
+
+def test_what_would_decide_is_told_by_its_claim() -> None:
+    near = replace(BLANK, checks=(SLOW, replace(BLANK.checks[1], claim="The cache got full")))
+    assert candidates.would_decide(diagnosis(near)) == ("The cache got full",)
+
+
+def test_what_is_slow_although_its_cause_is_ruled_out_is_told() -> None:
+    assert told(diagnosis(DRIVE)) == [SAID]
+
+
+def test_every_surface_tells_what_is_unusual_all_the_same() -> None:
+    it = replace(UNKNOWN, diagnosis=diagnosis(DRIVE))
+    shown = str(message(it, page_url="https://bot/i/1", now=NOW).blocks)
+    for text in (shown, " ".join(terminal(it, NOW)), text_of(it)):
+        plain = " ".join(text.replace("\u00a0", " ").split()).replace("\\xa0", " ")
+        assert "nusual all the same" in plain
+        assert "reads take several times as long as usual: x5.6" in plain
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        replace(SLOW, truth=Truth.FALSE),
+        replace(SLOW, seen=()),
+        replace(SLOW, needs=(replace(SLOW.needs[0], comparison="<"),)),
+        replace(SLOW, needs=(SLOW.needs[0], replace(SLOW.needs[0], comparison="<=", value=9))),
+    ],
+)
+def test_what_is_within_its_bounds_or_not_measured_is_not_unusual(first: Check) -> None:
+    assert told(diagnosis(replace(DRIVE, checks=(first, HOT)))) == []
+
+
+def test_beside_a_cause_that_was_found_nothing_else_is_called_unusual() -> None:
+    assert told(diagnosis(DRIVE, outlook=Outlook.CAUSE_FOUND)) == []
+
+
+@pytest.mark.parametrize(("truth", "text"), [(Truth.TRUE, "yes"), (Truth.FALSE, "no")])
+def test_a_yes_or_no_is_that_of_the_claim_not_of_what_it_looks_at(truth: Truth, text: str) -> None:
+    seen = (Seen(name="spec.exclusive", value=truth is not Truth.TRUE),)
+    shared = Check(
+        claim="Its CPUs are shared",
+        condition="not spec.exclusive",
+        part=Part.APPLIES,
+        truth=truth,
+        seen=seen,
+    )
+    assert claims.told(shared) == text
+    assert claims.told(replace(shared, seen=())) == text
+    assert claims.told(replace(shared, truth=Truth.UNKNOWN)) == "not measured"
+
+
+def test_the_value_of_an_alternative_is_told_by_its_name() -> None:
+    bound = Bound(
+        fact="replicas.from_zero_count", comparison=">", value=0, unit="count", alternative=1
+    )
+    seen = (Seen(name="replicas.from_zero_count", value=5, unit="count"),)
+    missing = replace(SLOW, seen=seen, needs=(bound,))
+    assert claims.told(missing) == "from zero 5 (needs over 0)"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kv.preemptions_count", "preemptions"),
+        ("replicas.from_zero_count", "from zero"),
+        ("disk.read_seconds_ratio", "read"),
+        ("cpu.lost_seconds_per_second", "lost"),
+        ("latency.cpu_stage_ratio", "CPU stage"),
+        ("s.seconds", ""),
+        ("a.b_seconds / c.d_seconds", ""),
+    ],
+)
+def test_a_fact_as_people_say_it(name: str, text: str) -> None:
+    assert fact_name(name) == text
