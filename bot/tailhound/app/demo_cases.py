@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from tailhound.app.office import recorded
 from tailhound.app.plugins import collectors
@@ -35,6 +35,9 @@ PACE_SECONDS = 0.5
 """The longest that an answer of the live one takes again, so that it can be watched."""
 
 
+Labels: TypeAlias = frozenset[tuple[str, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class DemoCase:
     """A recorded incident, moved to now."""
@@ -43,9 +46,9 @@ class DemoCase:
     recording: Recording
 
     @property
-    def alert_name(self) -> str:
+    def labels(self) -> Labels:
         """What tells its incident from the others."""
-        return str(self.recording.alert["alerts"][0]["labels"]["alertname"])
+        return frozenset(self.recording.alert["alerts"][0]["labels"].items())
 
     @property
     def is_live(self) -> bool:
@@ -69,7 +72,7 @@ def cases(now: datetime) -> tuple[DemoCase, ...]:
 class Stage:
     """An investigator that takes each incident's answers from its own recording."""
 
-    def __init__(self, parts: Mapping[str, Investigating], other: Investigating) -> None:
+    def __init__(self, parts: Mapping[Labels, Investigating], other: Investigating) -> None:
         self._parts = parts
         self._other = other
 
@@ -129,7 +132,8 @@ class Stage:
         )
 
     def _of(self, incident: Incident) -> Investigating:
-        return self._parts.get(incident.name, self._other)
+        labels = incident.alerts[0].labels if incident.alerts else {}
+        return self._parts.get(frozenset(labels.items()), self._other)
 
 
 def staged(shown: Sequence[DemoCase], settings: Settings) -> Callable[[Compiled], Investigating]:
@@ -141,8 +145,7 @@ def staged(shown: Sequence[DemoCase], settings: Settings) -> Callable[[Compiled]
             return Investigator(kept, collectors(), (replay,), settings)
 
         parts = {
-            case.alert_name: of(case.recording, PACE_SECONDS if case.is_live else 0.0)
-            for case in shown
+            case.labels: of(case.recording, PACE_SECONDS if case.is_live else 0.0) for case in shown
         }
         nothing = replace(shown[-1].recording, answers=())
         return Stage(parts, of(nothing, 0.0))
