@@ -179,7 +179,9 @@ class ServerDeeds:
     def diagnose(self, person: Person, labels: Mapping[str, str]) -> Begun:
         """An open incident about it is enough; otherwise an alert of our own makes one."""
         given = self._given
-        body = body_of(labels, person.name, given.clock())
+        loud = given.settings.incidents.severity_label  # routes notify by it: nobody types it
+        quiet = {name: value for name, value in labels.items() if name != loud}
+        body = body_of(quiet, person.name, given.clock())
         asked = _incident(body, given)
         about = self._reader.list(states=OPEN, text=asked.subject.workload, limit=LISTED)
         same = next((one for one in about if one.key == asked.key), None)

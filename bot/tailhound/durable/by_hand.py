@@ -4,6 +4,7 @@ Nobody else will ever say that such an alert is over, so it ends an hour after i
 """
 
 import asyncio
+import hashlib
 import json
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,6 +23,9 @@ from tailhound.store.tables import alert, body
 ALERT = "asked by hand"
 """The name of its alert."""
 
+_MARK = "by-hand-"
+"""How the fingerprints of its alerts begin. Alertmanager makes its own: no label can look so."""
+
 LASTS = timedelta(hours=1)
 LOOK_SECONDS = 60.0
 _AT_ONCE = 100
@@ -29,13 +33,15 @@ _AT_ONCE = 100
 
 def body_of(labels: Mapping[str, str], by: str, now: datetime) -> bytes:
     """The webhook body that stands for what somebody asked. `labels` say what it is about."""
+    named = json.dumps(sorted(labels.items()))
     one = {
         "status": "firing",
         "labels": {**labels, "alertname": ALERT},
+        "fingerprint": f"{_MARK}{hashlib.sha256(named.encode()).hexdigest()[:16]}",
         "annotations": {"summary": f"{by} asked for this check"},
         "startsAt": now.isoformat(),
     }
-    group = f"{ALERT}:{json.dumps(sorted(labels.items()))}"
+    group = f"{ALERT}:{named}"
     return json.dumps(
         {"version": "4", "groupKey": group, "receiver": "by hand", "alerts": [one]}
     ).encode()
@@ -45,9 +51,9 @@ def ended(asked: bytes, now: datetime) -> bytes:
     """The body that says that it is over; ValueError when `asked` is none of these."""
     document = json.loads(asked)
     try:
-        alerts = [{**one, "status": "resolved", "endsAt": now.isoformat()}
-                  for one in document["alerts"]]  # fmt: skip
-    except (TypeError, KeyError) as error:
+        ours = [one for one in document["alerts"] if one["fingerprint"].startswith(_MARK)]
+        alerts = [{**one, "status": "resolved", "endsAt": now.isoformat()} for one in ours]
+    except (TypeError, KeyError, AttributeError) as error:
         raise ValueError("not a body that was made by hand") from error
     return json.dumps({**document, "alerts": alerts}).encode()
 
@@ -80,7 +86,11 @@ class AskedByHand:
         wanted = (
             sa.select(body.c.content)
             .join(alert, alert.c.body_sha == body.c.sha)
-            .where(alert.c.name == ALERT, alert.c.status == "firing", alert.c.starts_at < before)
+            .where(
+                alert.c.fingerprint.startswith(_MARK),
+                alert.c.status == "firing",
+                alert.c.starts_at < before,
+            )
             .limit(_AT_ONCE)
         )
         with self.database.reading() as connection:

@@ -140,3 +140,21 @@ def test_the_end_of_a_body_keeps_all_else() -> None:
     first = json.loads(begun)["alerts"][0]
     assert (one["labels"], one["startsAt"]) == (first["labels"], first["startsAt"])
     assert one["status"] == "resolved"
+
+
+def test_an_alert_that_only_bears_the_name_ends_nothing_that_came_with_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = Clock()
+        async with intake_alone(tmp_path, clock=clock) as desk:
+            asked = by_hand(desk, clock)
+            real = alert("llm-70b")
+            forged = alert("llm-70b", name=ALERT)
+            await desk.accept(real, forged)
+            await desk.intake.accept(body_of(LABELS, "ana", clock()))
+            clock.advance(LASTS.total_seconds() + 1)
+            assert await asked.end_due() == 1
+            assert await asked.end_due() == 0
+            assert sorted(one.name for one in desk.only().firing) == ["LLMDHighTTFT", ALERT]
+            asked.blocking.close()
+
+    run(story())

@@ -220,3 +220,15 @@ def test_the_page_is_where_people_reach_it(tmp_path: Path) -> None:
             assert made.deeds.page == "https://x.example/incidents"
 
     run(story())
+
+
+def test_nobody_types_a_severity_that_notifies_a_group(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as made:
+            labels = {"namespace": "prod", "deployment": "llm-9", "severity": "critical"}
+            begun = await made.do(lambda deeds: deeds.diagnose(ANA, labels))
+            incident = await made.here.diagnosed(begun.incident)
+            assert incident.severity == ""
+            assert "severity" not in incident.alerts[0].labels
+
+    run(story())
