@@ -156,6 +156,14 @@ class Silences:
             )
         return replace(_row(row), claimed_at=claimed_at)
 
+    def take_over(self) -> None:
+        """Work at once at what an earlier life had begun, where no other process can be at it."""
+        if not self._desk.database.is_sqlite:
+            return
+        begun = table.c.state.in_(("setting", "ending"))
+        with self._desk.database.writing() as connection:
+            connection.execute(sa.update(table).where(begun).values(claimed_at=0.0))
+
     def later(self, row: _Row, why: str) -> None:
         """Nothing came of it now: it is tried again, unless somebody else has taken it up."""
         again = self._desk.boot.clock().timestamp() + TRIES_SECONDS
@@ -266,6 +274,7 @@ class Silencing:
         """Work until cancelled; `tell` is called when there is news to show."""
         turns = Turns("setting silences")
         self._look_at = 0.0
+        await turns.take(self._blocking.run(self._silences.take_over))
         while True:
             self._waker.clear()
             if await turns.take(self._turn()):

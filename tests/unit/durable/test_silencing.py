@@ -149,7 +149,7 @@ def test_after_a_lost_answer_it_is_looked_for_and_not_set_again(tmp_path: Path) 
     kit.run(run())
 
 
-def test_what_a_process_that_is_gone_had_begun_is_finished_by_the_next(tmp_path: Path) -> None:
+def test_what_a_process_that_is_gone_had_begun_is_taken_up_by_another(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path) as at:
             at.ask()
@@ -157,6 +157,18 @@ def test_what_a_process_that_is_gone_had_begun_is_finished_by_the_next(tmp_path:
             assert row is not None
             assert at.silences.claim() is None
             at.clock.advance(CLAIM_SECONDS + 1)
+            again = at.silences.claim()
+            assert again is not None
+            assert again.was_begun
+
+    kit.run(run())
+
+
+def test_on_a_database_of_its_own_a_next_life_finishes_it_at_once(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with opened(tmp_path) as at:
+            at.ask()
+            assert at.silences.claim() is not None
             await at.until("set")
             assert len(at.remote.stands) == 1
 
@@ -292,7 +304,9 @@ def test_after_a_clock_was_set_back_none_waits_for_the_old_time(tmp_path: Path, 
                 at.silences.end(Click(at.id, ANA, "e9"), "remote-1")
             assert at.silences.claim() is not None
             at.clock.advance(-7200)
-            await at.until("set" if state == "setting" else "ended")
+            row = at.silences.claim()
+            assert row is not None
+            assert row.state == state
 
     kit.run(run())
 
