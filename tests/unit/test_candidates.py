@@ -1,6 +1,7 @@
 """Where no cause is confirmed: the nearest ones, and what is unusual all the same."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -18,11 +19,12 @@ from tailhound.model import (
     Verdict,
     candidates,
     claims,
+    telling,
 )
 from tailhound.model.names import fact_name
 from tailhound.slack.blocks import message
 from tailhound.truth import Truth
-from tests.samples.incidents import UNKNOWN
+from tests.samples.incidents import CONFIRMED, UNKNOWN
 from tests.samples.story import NOW
 from tests.unit.web.test_incident_page import text_of
 
@@ -161,3 +163,30 @@ def test_the_value_of_an_alternative_is_told_by_its_name() -> None:
 )
 def test_a_fact_as_people_say_it(name: str, text: str) -> None:
     assert fact_name(name) == text
+
+
+def test_a_cause_later_than_the_first_slowness_stands_before_half_of_the_growth() -> None:
+    assert CONFIRMED.diagnosis is not None
+    assert CONFIRMED.diagnosis.symptom is not None
+    first = telling.chain(CONFIRMED.diagnosis)[0]
+    early = NOW - timedelta(minutes=12)
+    late = replace(first, onset=early + timedelta(minutes=7))
+    symptom = replace(
+        CONFIRMED.diagnosis.symptom, onset=early, half_grown=early + timedelta(minutes=8)
+    )
+    found = replace(
+        CONFIRMED.diagnosis,
+        symptom=symptom,
+        chain=(late.runbook,),
+        causes=(late, *(c for c in CONFIRMED.diagnosis.causes if c is not first)),
+    )
+    remark = f"half grown; slow since {early:%H:%M}"
+    assert telling.effect(found) == (symptom.half_grown, remark)
+    before = replace(late, onset=early - timedelta(minutes=1))
+    as_usual = replace(found, causes=(before, *found.causes[1:]))
+    assert telling.effect(as_usual) == (early, "")
+    it = replace(CONFIRMED, diagnosis=found)
+    shown = str(message(it, page_url="https://bot/i/1", now=NOW).blocks)
+    for text in (shown, " ".join(terminal(it, NOW)), text_of(it)):
+        assert remark in text
+        assert f"{symptom.half_grown:%H:%M}" in text

@@ -7,6 +7,7 @@ texts, shortens the lists and draws them. Nothing here is escaped.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from tailhound.model.candidates import nearest
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
@@ -15,7 +16,7 @@ from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.unanswered import down, origin, worth_asking
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
-from tailhound.model.wording import count
+from tailhound.model.wording import clock, count
 from tailhound.truth import Truth
 
 _ENDS = {
@@ -138,6 +139,22 @@ def no_symptom(diagnosis: Diagnosis) -> str:
 def slow(symptom: Symptom | None) -> str:
     """`slow` of a time, `high` of anything else: how the symptom left its usual band."""
     return "slow" if symptom is not None and symptom.unit == "seconds" else "high"
+
+
+def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:
+    """When the symptom began, as the effect of the chain, and a remark on that ("" for none).
+
+    A cause may begin after the first slowness of its symptom: then half of the growth is what came
+    after it, and the remark tells both: `half grown; slow since 11:52`.
+    """
+    symptom = diagnosis.symptom
+    if symptom is None:
+        return None, ""
+    onset, half = symptom.onset, symptom.half_grown
+    later = onset and any(one.onset and one.onset > onset for one in chain(diagnosis))
+    if not later or onset is None or half is None or half <= onset:
+        return onset, ""
+    return half, f"half grown; {slow(symptom)} since {clock(onset).removesuffix(' UTC')}"
 
 
 def counts(diagnosis: Diagnosis | None) -> str:

@@ -201,9 +201,11 @@ class VerdictView(PeopleView):
         return self.diagnosis is not None and cause.runbook == self.diagnosis.primary
 
     def _effect(self, symptom: Symptom) -> str:
+        at, remark = telling.effect(self.diagnosis) if self.diagnosis else (symptom.onset, "")
         return (
-            f"{self._at(symptom.onset)}{self.symptom_name}: {self.symptom_value}, "
+            f"{self._at(at)}{self.symptom_name}: {self.symptom_value}, "
             f"{self.symptom_usual.partition(' (')[0] or 'no usual value yet'}"
+            f"{f' ({remark})' if remark else ''}"
         )
 
     def _at(self, onset: datetime | None) -> str:

@@ -95,6 +95,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     headline.is_old,
     telling.headline_causes,
     telling.chain,
+    telling.effect,
     telling.link,
     telling.less_sure_because,
     telling.shape,
