@@ -232,12 +232,12 @@ def test_a_kill_between_a_call_and_its_answer_leaves_one_message(
             site.check(id)
 
 
-def test_a_kill_between_the_upload_of_charts_and_their_post_leaves_one_post(
+def test_a_kill_between_an_upload_and_its_post_leaves_one_post(
     tmp_path: Path, lab: Lab
 ) -> None:
     with SlackStandin(scopes=WITH_HISTORY) as slack:
         site = Site(tmp_path, lab, slack)
-        slack.faults.methods = frozenset({"files.info"})
+        slack.faults.methods = frozenset({"files.completeUploadExternal"})
         slack.faults.hang = 1
         with site.bot:
             site.bot.start()
