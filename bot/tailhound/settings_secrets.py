@@ -51,6 +51,17 @@ class Secret(Section):
             what = f"can't read the secret file {self.file}: {why}"
             raise SettingsError(f"{self._where}{what}") from error
 
+    def token(self) -> str:
+        """The secret, to be sent in a header: one line of plain characters, or SettingsError.
+
+        What refuses a header in the end puts it into its error, and so into logs and pages.
+        """
+        text = self.read()
+        if not (text.isascii() and text.isprintable()):
+            what = f"{self.env or self.file} holds more than one line of plain characters"
+            raise SettingsError(f"{self._where}{what}")
+        return text
+
 
 def secrets(value: Any, loc: Loc) -> Iterator[tuple[Loc, Secret]]:
     """Each secret below a value, with its key."""

@@ -35,8 +35,8 @@ def checkup(slack: Slack, *, brief: bool = False) -> tuple[Point, ...]:
         return (Point(None, "not configured", "nobody is told in Slack; the pages are complete",
                       "set slack.bot_token and slack.channel"),)  # fmt: skip
     try:
-        web = client(slack.bot_token.read(), slack.api_url, SECONDS)
-        app = slack.app_token.read() if slack.app_token else ""
+        web = client(slack.bot_token.token(), slack.api_url, SECONDS)
+        app = slack.app_token.token() if slack.app_token else ""
     except SettingsError as error:
         return (Point(False, str(error), "nothing is posted", "set it"),)
     who = outcome_of(lambda web: web.auth_test(), web)

@@ -219,7 +219,7 @@ def _alert(row: Mapping[str, Any]) -> Alert:
 def _credentials(settings: Alertmanager) -> dict[str, str]:
     """Read for each request, so that a rotated secret is used at once. SettingsError."""
     if settings.bearer is not None:
-        return {"Authorization": f"Bearer {settings.bearer.read()}"}
+        return {"Authorization": f"Bearer {settings.bearer.token()}"}
     if settings.basic is None:
         return {}
     pair = f"{settings.basic.username}:{settings.basic.password.read()}"

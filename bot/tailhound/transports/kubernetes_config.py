@@ -52,6 +52,6 @@ def configuration(settings: Kubernetes) -> Configuration:
 def authorization(settings: Kubernetes, found: Configuration) -> dict[str, str]:
     """The header that says who we are, read anew (a token in a file is rotated); {} without one."""
     if settings.token is not None:
-        return {"Authorization": f"Bearer {settings.token.read()}"}
+        return {"Authorization": f"Bearer {settings.token.token()}"}
     value = found.auth_settings().get("BearerToken", {}).get("value")
     return {"Authorization": str(value)} if value else {}

@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 import pytest
 
 from tailhound.actions.silence import Matcher, Silence
-from tailhound.errors import RecordingUnreadable
+from tailhound.errors import RecordingUnreadable, SettingsError
 from tailhound.model import Missing, Reason
 from tailhound.settings import Alertmanager
+from tailhound.settings import load as settings_of
+from tailhound.settings_secrets import secrets
 from tailhound.transports.alertmanager import AlertmanagerClient
 from tailhound.transports.http import NoAnswer
 from tailhound.transports.prometheus_answers import ranges, vector
@@ -139,3 +141,46 @@ def test_commas_and_brackets_inside_of_texts_are_no_values(tmp_path: Path) -> No
     path = tmp_path / "long.json"
     path.write_text(recording(alert=',[{\\"' * (VALUES_AT_MOST // 3)))
     assert load(path).answers == ()
+
+
+@pytest.mark.parametrize(
+    "secret", ["hunter2\nsecond-line", "hunter2\r\nX-Evil: 1", "hunter2\u00e9\0"]
+)
+@pytest.mark.parametrize(
+    "section",
+    [
+        "alertmanager: {url: 'http://127.0.0.1:9', bearer: {file: FILE}}",
+        "kubernetes: {server: 'https://127.0.0.1:9', token: {file: FILE}}",
+        "slack: {bot_token: {file: FILE}, channel: C0ALERTS}",
+        "slack: {app_token: {file: FILE}}",
+    ],
+)
+def test_a_secret_of_several_lines_is_told_by_its_key_and_never_by_its_words(
+    tmp_path: Path, secret: str, section: str
+) -> None:
+    (tmp_path / "secret").write_text(secret)
+    config = tmp_path / "tailhound.yaml"
+    config.write_text(section.replace("FILE", str(tmp_path / "secret")))
+    (found,) = [found for _, found in secrets(settings_of(config, {}), ())]
+    with pytest.raises(SettingsError, match="more than one line of plain characters") as caught:
+        found.token()
+    assert section.partition(":")[0] in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_credential_of_several_lines_asks_nothing(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("hunter2\nsecond-line")
+
+    async def run() -> object:
+        bearer = {"file": str(tmp_path / "secret")}
+        settings = Alertmanager.model_validate({"url": "http://127.0.0.1:9", "bearer": bearer})
+        client = AlertmanagerClient(settings)
+        try:
+            return await client.firing((), time.monotonic() + 5)
+        finally:
+            client.close()
+
+    found = asyncio.run(run())
+    assert isinstance(found, Missing)
+    assert found.reason is Reason.FORBIDDEN
+    assert "hunter2" not in found.detail
