@@ -106,7 +106,8 @@ YOUNG = Evidence(
 
 
 def test_of_an_unknown_cause_what_holds_is_told_and_why_a_value_is_missing() -> None:
-    rows = lines_of(replace(DIAGNOSIS, causes=(UNKNOWN,), primary=None, evidence=(YOUNG,)))
+    found = replace(DIAGNOSIS, causes=(UNKNOWN,), primary=None, evidence=(YOUNG,))
+    rows = terminal(replace(CONFIRMED, diagnosis=found), NOW, verbose=True)
     at = rows.index("    queue-wait: Evidence is missing")
     assert [row.replace("\u00a0", " ") for row in rows[at + 1 : at + 3]] == [
         "      yes  They wait: 3 s",
@@ -208,7 +209,7 @@ def test_a_blind_verdict_says_how_it_is_blind(
     assert told in lines_of(found)[1]
 
 
-def test_two_values_that_read_alike_are_told_once() -> None:
+def test_two_values_that_are_alike_are_told_by_their_names() -> None:
     names = ("replicas.missing_count", "replicas.short_count")
     found = replace(
         check("All were in service", Truth.TRUE),
@@ -216,4 +217,53 @@ def test_two_values_that_read_alike_are_told_once() -> None:
         seen=tuple(Seen(name=name, value=0, unit="count") for name in names),
         needs=tuple(Bound(fact=name, comparison="==", value=0, unit="count") for name in names),
     )
-    assert claims.told(found) == "0 (refuted at 0)"
+    assert claims.told(found) == "missing 0 (refuted at 0), short 0 (refuted at 0)"
+
+
+def test_an_unknown_cause_takes_one_line_unless_more_is_asked_for() -> None:
+    rows = lines_of(replace(DIAGNOSIS, causes=(UNKNOWN,), primary=None, evidence=(YOUNG,)))
+    at = rows.index("UNKNOWN    1:")
+    assert rows[at + 1 : at + 3] == ["    queue-wait: Evidence is missing", rows[-1]]
+    assert "--verbose" in rows[-1]
+
+
+def test_without_a_cause_the_gaps_and_the_next_step_stand_below_the_headline() -> None:
+    asked = Asked(
+        question="up", backend="prometheus", status=EvidenceStatus.FORBIDDEN, detail="may not read"
+    )
+    item = replace(YOUNG, status=EvidenceStatus.FORBIDDEN, facts={}, asked=(asked,))
+    found = replace(
+        DIAGNOSIS,
+        outlook=Outlook.NONE_CONFIRMED,
+        causes=(UNKNOWN,),
+        primary=None,
+        chain=(),
+        evidence=(item,),
+    )
+    rows = lines_of(found)
+    assert [row.partition("  ")[0] for row in rows[1:3]] == [
+        "NO CAUSE CONFIRMED",
+        "COULD NOT CHECK",
+    ]
+    assert rows[4:6] == [
+        "  you can   ask by hand what had no answer:",
+        "            Prometheus: up",
+    ]
+    nothing = lines_of(replace(found, evidence=()))
+    assert "  you can   look at what was measured: --format md" in nothing
+
+
+def test_who_is_silent_is_to_be_checked_first() -> None:
+    found = replace(
+        DIAGNOSIS, outlook=Outlook.BLIND, blind="prometheus", causes=(UNKNOWN,), primary=None
+    )
+    rows = lines_of(replace(found, chain=(), evidence=()))
+    assert "  you can   check Prometheus itself; it may be part of this incident" in rows
+
+
+def test_the_steps_of_the_first_option_stand_in_the_terminal_with_their_names() -> None:
+    rows = lines_of(DIAGNOSIS)
+    at = next(number for number, row in enumerate(rows) if row.startswith("  you can "))
+    steps = [row.strip() for row in rows[at:] if row.strip().startswith(("a. ", "b. "))]
+    assert steps[0].startswith("a. Look first: kubectl -n llm get pod")
+    assert len(steps) == 2, "of the first option only"

@@ -17,6 +17,8 @@ from tailhound.errors import SettingsError, StoreUnavailable
 
 DONE, FINDINGS, USAGE, NO_BACKEND = 0, 1, 2, 3
 
+_VERBOSE = "tell of each unknown cause what is missing"
+
 _MODULES = {
     "diagnose": "diagnose",
     "serve": "serve",
@@ -85,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     incidents.add_argument("id", nargs="?", help="the incident's id, such as 7F3K")
     _config(incidents)
     incidents.add_argument("--format", choices=("text", "json", "md"), default="text")
+    incidents.add_argument("--verbose", action="store_true", help=_VERBOSE)
     incidents.add_argument("--limit", type=int, default=20)
     _add_parse(commands)
     _add_cases(commands)
@@ -106,6 +109,7 @@ def _add_diagnose(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     )
     _config(diagnose)
     diagnose.add_argument("--format", choices=("text", "json", "md"), default="text")
+    diagnose.add_argument("--verbose", action="store_true", help=_VERBOSE)
     diagnose.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     diagnose.add_argument("--replay", type=Path, metavar="RECORDING", help="ask a recording only")
     diagnose.add_argument("--record", type=Path, metavar="FILE", help="keep what was asked")

@@ -110,7 +110,7 @@ def _print(diagnosed: Sequence[Incident], args: argparse.Namespace, now: datetim
     else:
         console = _console(args.color)
         for incident in diagnosed:
-            for line in terminal(incident, now):
+            for line in terminal(incident, now, verbose=args.verbose):
                 console.print(_coloured(line), soft_wrap=True)
 
 

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     if incident is None:
         sys.stderr.write(f"no incident {args.id}; `tailhound incidents` lists them\n")
         return FINDINGS
-    _show(incident, args.format)
+    _show(incident, args.format, verbose=args.verbose)
     return DONE
 
 
@@ -53,11 +53,11 @@ def _line(incident: Incident, now: datetime) -> str:
     return f"{incident.id:<6} {state:<16} {where:<40} {cause or '-':<24} {since}"
 
 
-def _show(incident: Incident, form: str) -> None:
+def _show(incident: Incident, form: str, *, verbose: bool) -> None:
     now = datetime.now(UTC)
     if form == "json":
         sys.stdout.write(json.dumps(as_json(incident), indent=2, ensure_ascii=False) + "\n")
     elif form == "md":
         sys.stdout.write(markdown(incident, now))
     else:
-        sys.stdout.write("\n".join(terminal(incident, now)) + "\n")
+        sys.stdout.write("\n".join(terminal(incident, now, verbose=verbose)) + "\n")

@@ -5,6 +5,8 @@ Words and order as in Slack; a colour that a terminal adds only repeats a word.
 
 from datetime import datetime
 
+from tailhound.cli.open_text import MARKS, could_not_check, next_step, offers, unknown
+from tailhound.cli.safely import safe
 from tailhound.model import (
     Cause,
     Check,
@@ -14,17 +16,17 @@ from tailhound.model import (
     Outlook,
     Part,
     Verdict,
+    candidates,
     claims,
     telling,
 )
-from tailhound.model.lacking import lacking as claims_lacking
-from tailhound.model.names import listed, small
-from tailhound.model.redaction import plain, redacted
-from tailhound.model.wording import clock, cut, duration, number, with_usual
+from tailhound.model.names import small
+from tailhound.model.steps import steps
+from tailhound.model.wording import clock, duration, number, with_usual
 from tailhound.truth import Truth
 
+__all__ = ["markdown", "safe", "terminal"]
 WIDTH = 80
-_MARKS = {Truth.TRUE: "yes", Truth.FALSE: "no", Truth.UNKNOWN: "?"}
 _HEADS = {
     Outlook.CAUSE_FOUND: "CONFIRMED",
     Outlook.TWO_FIT: "TWO CAUSES FIT",
@@ -33,29 +35,31 @@ _HEADS = {
 }
 
 
-def terminal(incident: Incident, now: datetime) -> list[str]:
-    """The diagnosis as lines of about 80 columns; hostile text is stripped and cut."""
+def terminal(incident: Incident, now: datetime, *, verbose: bool = False) -> list[str]:
+    """The diagnosis as lines of about 80 columns; hostile text is stripped and cut.
+
+    Without a confirmed cause, what could not be checked and what to do come first. `verbose` tells
+    of each unknown cause what is missing.
+    """
     diagnosis = incident.diagnosis
     lines = [_first(incident, now)]
     if diagnosis is None:
         return [*lines, incident.failed_because or "no diagnosis yet"]
     lines += [_headline(diagnosis), *_less_sure(diagnosis), *_unusual(diagnosis)]
+    if not telling.headline_causes(diagnosis):
+        lines += [*could_not_check(diagnosis), *next_step(diagnosis)]
     lines += [*_alert(incident), *_symptom(diagnosis), *_stages(diagnosis)]
     lines += [*_changed(diagnosis), *_chain(diagnosis)]
     for cause in diagnosis.causes:
         if cause.verdict is Verdict.CONFIRMED:
             lines += _claims(cause)
-            lines += _offers(cause)
+            lines += offers(incident, cause)
     lines += _group(diagnosis, Verdict.REFUTED, "RULED OUT")
     lines += _group(diagnosis, Verdict.NOT_APPLICABLE, "NOT APPLICABLE")
-    lines += _unknown(diagnosis)
-    lines += _could_not_check(diagnosis)
+    lines += unknown(diagnosis, verbose=verbose)
+    if telling.headline_causes(diagnosis):
+        lines += could_not_check(diagnosis)
     return [*lines, _last(diagnosis)]
-
-
-def safe(text: str, limit: int = 60) -> str:
-    """Text from outside: no secrets, no control characters, at most `limit` characters."""
-    return cut(plain(redacted(text), 4 * limit), limit)
 
 
 def _first(incident: Incident, now: datetime) -> str:
@@ -94,7 +98,8 @@ def _alert(incident: Incident) -> list[str]:
 
 def _unusual(diagnosis: Diagnosis) -> list[str]:
     """What is out of the ordinary although its cause is ruled out, a line each."""
-    return [f"  unusual all the same: {safe(one.text, 600)}" for one in telling.unusual(diagnosis)]
+    found = candidates.unusual(diagnosis)
+    return [f"  unusual all the same: {safe(one.text, 600)}" for one in found]
 
 
 def _symptom(diagnosis: Diagnosis) -> list[str]:
@@ -120,8 +125,9 @@ def _stages(diagnosis: Diagnosis) -> list[str]:
 def _changed(diagnosis: Diagnosis) -> list[str]:
     """What changed before the symptom, a line each: `02:43 rollout of ... (by argocd)`."""
     return [
-        f"  {'changed' if at == 0 else '       '}   {clock(one.at).removesuffix(' UTC')}"
-        f" {safe(one.what, 200)}{f' (by {safe(one.by)})' if one.by else ''}"
+        f"  {'changed' if at == 0 else '       '}   "
+        f"{_since(one.at) if one.at else 'still'} {safe(one.what, 200)}"
+        f"{f' (by {safe(one.by)})' if one.by else ''}"
         for at, one in enumerate(diagnosis.changed)
     ]
 
@@ -132,8 +138,8 @@ def _chain(diagnosis: Diagnosis) -> list[str]:
         since = _since(cause.onset)
         lines.append(f"{since} {cause.runbook}: {telling.link(cause)}")
     if lines and diagnosis.symptom:
-        onset = diagnosis.symptom.onset
-        lines.append(f"{_since(onset)} symptom")
+        at, remark = telling.effect(diagnosis)
+        lines.append(f"{_since(at)} symptom{f' {remark}' if remark else ''}")
     return [f"  {'chain' if at == 0 else '     '}     {text}" for at, text in enumerate(lines)]
 
 
@@ -158,17 +164,7 @@ def _claim(check: Check) -> str:
         f"{f'   {value.needs}' if value.needs else ''}"
         for value in claims.values(check)
     )
-    return f"    {_MARKS[check.truth]:<4} {check.claim:<48} {told}"
-
-
-def _offers(cause: Cause) -> list[str]:
-    lines = []
-    for at, offer in enumerate(cause.mitigations, 1):
-        head = "  you can " if at == 1 else "          "
-        lines.append(f"{head}  {at}. {offer.title}   {offer.risk} risk, cost: {offer.cost or '?'}")
-        if offer.when:
-            lines.append(f"               when {offer.when}")
-    return lines
+    return f"    {MARKS[check.truth]:<4} {check.claim:<48} {told}"
 
 
 def _group(diagnosis: Diagnosis, verdict: Verdict, head: str) -> list[str]:
@@ -181,57 +177,11 @@ def _group(diagnosis: Diagnosis, verdict: Verdict, head: str) -> list[str]:
     ]
 
 
-def _unknown(diagnosis: Diagnosis) -> list[str]:
-    causes = [cause for cause in diagnosis.causes if cause.verdict is Verdict.UNKNOWN]
-    lines = [f"UNKNOWN    {len(causes)}:"] if causes else []
-    for cause in causes:
-        lines.append(f"    {cause.runbook}: {cause.because}")
-        lines += [
-            f"      {_MARKS[check.truth]:<4} {_open(cause, check, diagnosis)}"
-            for check in cause.checks
-            if _is_telling(check)
-        ]
-    return lines
-
-
-def _is_telling(check: Check) -> bool:
-    """Of a cause that is unknown: what nobody could answer, and what speaks for it or against.
-
-    What holds although nobody has measured anything of it says nothing.
-    """
-    if check.truth is Truth.UNKNOWN:
-        return check.part is not Part.OPTIONAL
-    if all(seen.value is None for seen in check.seen):
-        return False
-    return check.part in claims.FOR or (check.part is Part.REFUTE and check.truth is Truth.TRUE)
-
-
-def _open(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:
-    """A claim with its values, or with what is missing and why."""
-    if check.truth is not Truth.UNKNOWN:
-        seen = claims.sentence(check)
-        return f"{check.claim}: {safe(seen, 120)}" if seen else check.claim
-    lacks = claims_lacking(cause, check, diagnosis.evidence)
-    return f"{check.claim}: missing {safe(lacks, 300)}" if lacks else check.claim
-
-
-def _could_not_check(diagnosis: Diagnosis) -> list[str]:
-    """The questions without an answer, by reason: whose they are, why, and what would help."""
-    gaps = telling.gaps(diagnosis)
-    lines = [
-        f"    {listed([safe(name) for name in names], 5)}: {safe(gap.reason, 300)}"
-        f"{f'. Fix: {safe(gap.fix, 200)}' if gap.fix else ''}"
-        for group in (gaps.causes, gaps.evidence)
-        for gap, names in group.items()
-    ]
-    return [f"COULD NOT CHECK  {gaps.count}:", *lines] if lines else []
-
-
 def _last(diagnosis: Diagnosis) -> str:
     asked = telling.answered(diagnosis) or "nothing was asked"
     at = ", at the deadline" if diagnosis.at_deadline else ""
     took = duration(diagnosis.took_seconds)
-    return f"{asked}, {took}{at}     questions, steps: --format md"
+    return f"{asked}, {took}{at}     details: --verbose; questions, all steps: --format md"
 
 
 def markdown(incident: Incident, now: datetime) -> str:
@@ -247,12 +197,13 @@ def markdown(incident: Incident, now: datetime) -> str:
             parts.append("| claim | says | seen | condition |\n| --- | --- | --- | --- |")
             parts[-1] += "".join(map(_row, cause.checks))
         if cause.mitigations:
-            parts.append("### What can be done\n\n" + "\n".join(map(_offered, cause.mitigations)))
+            done = "\n".join(_offered(incident, offer) for offer in cause.mitigations)
+            parts.append(f"### What can be done\n\n{done}")
     parts.append("## Questions\n\n" + _questions(diagnosis))
     return "\n\n".join(parts) + "\n"
 
 
-def _offered(offer: Offer) -> str:
+def _offered(incident: Incident, offer: Offer) -> str:
     """A mitigation with its trade-offs and steps; why it is not offered where it is not."""
     price = {"risk": offer.risk, "cost": offer.cost, "complexity": offer.complexity}
     told = [f"{name}: {value}" for name, value in price.items() if value]
@@ -261,7 +212,7 @@ def _offered(offer: Offer) -> str:
     told += [f"when {offer.when}"] if offer.when else []
     told += [f"not offered: {offer.why_not}"] if offer.why_not else []
     lines = [f"- **{_md(offer.title)}** ({offer.mode}); {_md('; '.join(told))}"]
-    return "\n".join([*lines, *(f"    1. {_md(step)}" for step in offer.steps)])
+    return "\n".join([*lines, *(f"    1. {_md(step)}" for step in steps(incident, offer))])
 
 
 def _row(check: Check) -> str:
@@ -270,7 +221,7 @@ def _row(check: Check) -> str:
 
 
 def _lines(diagnosis: Diagnosis) -> list[str]:
-    told = (_less_sure, _unusual, _symptom, _stages, _changed, _chain, _could_not_check)
+    told = (_less_sure, _unusual, _symptom, _stages, _changed, _chain, could_not_check)
     return [*(line for tell in told for line in tell(diagnosis)), _last(diagnosis)]
 
 

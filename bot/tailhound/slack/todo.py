@@ -13,7 +13,7 @@ _ROOMY = 4
 """Lines of a list from which on an offer says when it fits; with less room, more offers count."""
 
 _TIGHT = 2
-"""Lines of a list up to which only the page tells the cost: whole titles tell more than cut ones."""
+"""Lines of a list up to which only the page tells the cost: a whole title tells more."""
 
 
 def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, ...]:

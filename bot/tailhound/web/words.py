@@ -123,7 +123,7 @@ def growth(diagnosis: Diagnosis) -> str:
 
 
 def by_hand(diagnosis: Diagnosis) -> tuple[Asked, ...]:
-    """At most two questions that would decide, nearest first, each whole: half of one helps nobody."""
+    """At most two questions that would decide, nearest first, each whole, to be pasted."""
     return tuple(one for one in telling.by_hand(diagnosis) if len(one.question) <= _PASTED)[:2]
 
 

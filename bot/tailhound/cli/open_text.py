@@ -1,0 +1,107 @@
+"""What a diagnosis leaves to do, as plain lines for a terminal: offers, open causes, gaps. Pure."""
+
+from tailhound.cli.safely import safe
+from tailhound.model import (
+    Cause,
+    Check,
+    Diagnosis,
+    Incident,
+    Offer,
+    Outlook,
+    Part,
+    Verdict,
+    claims,
+    telling,
+)
+from tailhound.model.lacking import lacking
+from tailhound.model.names import backend_name, listed
+from tailhound.model.steps import steps
+from tailhound.truth import Truth
+
+MARKS = {Truth.TRUE: "yes", Truth.FALSE: "no", Truth.UNKNOWN: "?"}
+_BY_HAND = 2
+_QUESTION = 1000
+"""Characters of a question that is shown whole; a longer one is not shown at all."""
+
+
+def offers(incident: Incident, cause: Cause) -> list[str]:
+    """What can be done, best first; of the first offer of the headline's cause also the steps."""
+    lines = []
+    first = cause in telling.headline_causes(incident.diagnosis)[:1]
+    for at, offer in enumerate(cause.mitigations, 1):
+        head = "  you can " if at == 1 else "          "
+        lines.append(f"{head}  {at}. {offer.title}   {offer.risk} risk, cost: {offer.cost or '?'}")
+        if offer.when:
+            lines.append(f"               when {offer.when}")
+        if first and at == 1:
+            lines += _steps(incident, offer)
+    return lines
+
+
+def _steps(incident: Incident, offer: Offer) -> list[str]:
+    return [
+        f"               {letter}. {safe(step, _QUESTION)}"
+        for letter, step in zip("abcdefghij", steps(incident, offer), strict=False)
+    ]
+
+
+def next_step(diagnosis: Diagnosis) -> list[str]:
+    """What to do where no cause is confirmed: check who is silent, or ask by hand."""
+    if diagnosis.outlook is Outlook.BLIND:
+        name = safe(backend_name(diagnosis.blind))
+        return [f"  you can   check {name} itself; it may be part of this incident"]
+    asked = [one for one in telling.by_hand(diagnosis) if len(one.question) <= _QUESTION]
+    if not asked:
+        return ["  you can   look at what was measured: --format md"]
+    lines = [
+        f"            {safe(backend_name(one.backend))}: {safe(one.question, _QUESTION)}"
+        for one in asked[:_BY_HAND]
+    ]
+    return ["  you can   ask by hand what had no answer:", *lines]
+
+
+def unknown(diagnosis: Diagnosis, *, verbose: bool) -> list[str]:
+    """The causes that are neither confirmed nor ruled out, a line each; `verbose` tells why."""
+    causes = telling.of(diagnosis, Verdict.UNKNOWN)
+    lines = [f"UNKNOWN    {len(causes)}:"] if causes else []
+    for cause in causes:
+        lines.append(f"    {cause.runbook}: {safe(cause.because, 160)}")
+        lines += [
+            f"      {MARKS[check.truth]:<4} {_open(cause, check, diagnosis)}"
+            for check in cause.checks
+            if verbose and _is_telling(check)
+        ]
+    return lines
+
+
+def _is_telling(check: Check) -> bool:
+    """Of a cause that is unknown: what nobody could answer, and what speaks for it or against.
+
+    What holds although nobody has measured anything of it says nothing.
+    """
+    if check.truth is Truth.UNKNOWN:
+        return check.part is not Part.OPTIONAL
+    if all(seen.value is None for seen in check.seen):
+        return False
+    return check.part in claims.FOR or (check.part is Part.REFUTE and check.truth is Truth.TRUE)
+
+
+def _open(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:
+    """A claim with its values, or with what is missing and why."""
+    if check.truth is not Truth.UNKNOWN:
+        seen = claims.sentence(check)
+        return f"{check.claim}: {safe(seen, 120)}" if seen else check.claim
+    lacks = lacking(cause, check, diagnosis.evidence)
+    return f"{check.claim}: missing {safe(lacks, 300)}" if lacks else check.claim
+
+
+def could_not_check(diagnosis: Diagnosis) -> list[str]:
+    """The questions without an answer, by reason: whose they are, why, and what would help."""
+    gaps = telling.gaps(diagnosis)
+    lines = [
+        f"    {listed([safe(name) for name in names], 5)}: {safe(gap.reason, 300)}"
+        f"{f'. Fix: {safe(gap.fix, 200)}' if gap.fix else ''}"
+        for group in (gaps.causes, gaps.evidence)
+        for gap, names in group.items()
+    ]
+    return [f"COULD NOT CHECK  {gaps.count}:", *lines] if lines else []
