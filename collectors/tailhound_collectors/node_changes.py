@@ -31,7 +31,7 @@ def node_changes(node: KubeObject) -> list[ChangeRow]:
     return [*joined, *conditions, *_cordoned(called, node, spec), *_tainted(called, spec)]
 
 
-def _row(at: float, what: str, by: str | None = None) -> ChangeRow:
+def _row(at: float | None, what: str, by: str | None = None) -> ChangeRow:
     return ChangeRow(at=at, kind="node", what=what[:TEXT_AT_MOST], by=by)
 
 
@@ -49,7 +49,10 @@ def _condition(called: str, one: Mapping[str, Any], born: float | None) -> Chang
 
 
 def _cordoned(called: str, node: KubeObject, spec: Mapping[str, Any]) -> list[ChangeRow]:
-    """Closed to new pods, as a drain does first: by the taint's time, else by its writer's."""
+    """Closed to new pods, as a drain does first: by the taint's time, else by its writer's.
+
+    It is closed whether or not either tells since when.
+    """
     if spec.get("unschedulable") is not True:
         return []
     wrote = [
@@ -61,7 +64,9 @@ def _cordoned(called: str, node: KubeObject, spec: Mapping[str, Any]) -> list[Ch
     taints = (one for one in items(spec.get("taints")) if one.get("key") == CORDONED)
     times = [seconds(one.get("timeAdded")) for one in taints] + [one.at for one in wrote]
     at = next((moment for moment in times if moment is not None), None)
-    return [] if at is None else [_row(at, f"node {called} was cordoned", by)]
+    if at is None:
+        return [_row(None, f"node {called} is cordoned", by)]
+    return [_row(at, f"node {called} was cordoned", by)]
 
 
 def _tainted(called: str, spec: Mapping[str, Any]) -> list[ChangeRow]:

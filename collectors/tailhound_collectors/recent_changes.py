@@ -6,6 +6,7 @@ where one scaled, three ConfigMaps that the pods use, and four nodes. Events liv
 are rate-limited, so that the objects' own times are asked wherever they tell.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,10 +65,16 @@ class RecentChanges:
     configmap or node; `by` is the manager that Kubernetes names, where it names one.
 
     None = nothing could be asked; an empty set = nothing is known to have changed. No change may
-    acquit anybody: what is overwritten or gone leaves no trace.
+    acquit anybody: what is overwritten or gone leaves no trace. A node
+    that is closed to new pods is told without a time where it has none.
     """
 
     changes: tuple[ChangeRow, ...] | None = None
+
+
+def _time(row: ChangeRow) -> float:
+    """What has no time holds still: it counts as the newest."""
+    return math.inf if row.at is None else row.at
 
 
 class RecentChangesCollector:
@@ -96,7 +103,7 @@ class RecentChangesCollector:
             *(row for one in then.configmaps for row in of_configmap(one)),
             *(row for one in then.nodes for row in node_changes(one)),
         ]
-        return RecentChanges(changes=tuple(sorted(rows, key=lambda row: row.at)[-ROWS_AT_MOST:]))
+        return RecentChanges(changes=tuple(sorted(rows, key=_time)[-ROWS_AT_MOST:]))
 
 
 @dataclass(frozen=True, slots=True)

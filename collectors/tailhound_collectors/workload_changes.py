@@ -31,9 +31,12 @@ TEXT_AT_MOST = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRow:
-    """One change: when (Unix seconds), of what kind, in one sentence, and by whom."""
+    """One change: when (Unix seconds), of what kind, in one sentence, and by whom.
 
-    at: float
+    `at` is None where the object tells the change and not its time.
+    """
+
+    at: float | None
     kind: str
     what: str
     by: str | None = None
@@ -156,11 +159,12 @@ def of_workload(workload: KubeObject, known: Iterable[ChangeRow] = ()) -> list[C
         ),
     ]
     meanings = {"workload": "rollout", "scaling": "scaling"}
-    echoes = [(row.kind, row.at) for row in known]
+    echoes = [(row.kind, row.at) for row in known if row.at is not None]
     return [
         row
         for row in rows
-        if not any(
+        if row.at is None
+        or not any(
             kind == meanings[row.kind] and abs(at - row.at) <= SAME_CHANGE_SECONDS
             for kind, at in echoes
         )

@@ -20,25 +20,32 @@ _LATEST = 253402300799.0  # the last second that a datetime can be
 
 
 def changed_before(evidence: Iterable[Evidence], onset: datetime | None) -> tuple[Changed, ...]:
-    """The changes within the hour before the onset, in the order of time; () without an onset."""
+    """The changes within the hour before the onset, in the order of time; () without an onset.
+
+    What still holds since nobody knows when is told after them.
+    """
     if onset is None:
         return ()
     until = onset.timestamp()
     rows = [row for item in evidence if item.collector == CHANGES for row in _rows(item)]
-    found = sorted(
-        (
-            Changed(
-                at=datetime.fromtimestamp(at, UTC),
-                kind=str(row.get("kind") or ""),
-                what=str(row.get("what") or ""),
-                by=str(row.get("by") or ""),
-            )
-            for row in rows
-            if (at := _at(row)) is not None and until - LOOK_BACK_SECONDS <= at <= until
-        ),
-        key=lambda one: one.at,
+    timed = [(at, row) for row in rows if (at := _at(row)) is not None]
+    within = [(at, row) for at, row in timed if until - LOOK_BACK_SECONDS <= at <= until]
+    found = [_changed(row, at) for at, row in sorted(within, key=lambda pair: pair[0])]
+    still = [
+        _changed(row, None)
+        for row in rows
+        if row.get("at") is None and isinstance(row.get("what"), str)
+    ]
+    return tuple([*found, *still[:TOLD_AT_MOST]][-TOLD_AT_MOST:])
+
+
+def _changed(row: Mapping[str, Any], at: float | None) -> Changed:
+    return Changed(
+        at=None if at is None else datetime.fromtimestamp(at, UTC),
+        kind=str(row.get("kind") or ""),
+        what=str(row.get("what") or ""),
+        by=str(row.get("by") or ""),
     )
-    return tuple(found[-TOLD_AT_MOST:])
 
 
 def _rows(item: Evidence) -> list[Mapping[str, Any]]:

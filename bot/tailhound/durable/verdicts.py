@@ -53,7 +53,7 @@ def diagnosed(record: Record, n: int, diagnosis: Diagnosis, now: datetime) -> Re
 def _with_changes(record: Record, diagnosis: Diagnosis) -> Record:
     """The record with what changed before the symptom in its timeline, each once, at its time."""
     timeline = record.incident.timeline
-    found = [Happened(at=one.at, what=_told(one)) for one in diagnosis.changed]
+    found = [Happened(at=one.at, what=_told(one)) for one in diagnosis.changed if one.at]
     new = [one for one in found if one not in timeline]
     if not new:
         return record

@@ -158,10 +158,11 @@ class Changed:
     """Something that changed before the symptom began: context, and no verdict.
 
     `kind` is "rollout" | "workload" | "scaling" | "configmap" | "node". `what` is one sentence, its
-    words from outside. `by` is the manager that Kubernetes names, "" for none.
+    words from outside. `by` is the manager that Kubernetes names, "" for none. `at` is None for
+    what still holds, since nobody knows when: a node that is cordoned.
     """
 
-    at: datetime
+    at: datetime | None
     kind: str
     what: str
     by: str = ""

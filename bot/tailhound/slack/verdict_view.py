@@ -98,7 +98,8 @@ class VerdictView(PeopleView):
 
     def _change(self, one: Changed) -> str:
         by = f" (by {self.ink.value(one.by)})" if one.by else ""
-        return f"{self._clock(one.at)} {self.ink.sentence(one.what.rstrip('.'))}{by}"
+        at = f"{self._clock(one.at)} " if one.at else ""
+        return f"{at}{self.ink.sentence(one.what.rstrip('.'))}{by}"
 
     @property
     def slo(self) -> Mrkdwn:

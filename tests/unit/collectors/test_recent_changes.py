@@ -417,7 +417,12 @@ def test_a_cordon_is_told_with_who_did_it() -> None:
     assert node_changes(found)[1].at == seconds(at(30))
     without_taint = node("gpu-1", spec={"unschedulable": True}, metadata={"managedFields": managed})
     assert node_changes(without_taint)[1].at == seconds(at(29))
-    assert of_node(node("gpu-1", spec={"unschedulable": True}))[1:] == []
+
+
+def test_a_cordon_whose_time_nobody_tells_is_told_without_one() -> None:
+    found = node("gpu-1", spec={"unschedulable": True})
+    assert of_node(found)[1:] == [("node gpu-1 is cordoned", None)]
+    assert node_changes(found)[1].at is None
 
 
 def test_a_taint_of_the_cloud_is_told_and_kubernetes_own_are_not() -> None:

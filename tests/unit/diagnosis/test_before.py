@@ -72,4 +72,10 @@ VALUE = st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_si
 @given(st.lists(st.dictionaries(st.sampled_from(["at", "kind", "what", "by"]), VALUE) | VALUE))
 def test_rows_that_hold_anything_are_no_error(rows: list[Any]) -> None:
     for one in changed_before(evidence(*rows), ONSET):
-        assert ONSET - timedelta(hours=1) <= one.at <= ONSET
+        assert one.at is None or ONSET - timedelta(hours=1) <= one.at <= ONSET
+
+
+def test_what_still_holds_since_nobody_knows_when_is_told_last() -> None:
+    cordoned = row(0, "node gpu-1 is cordoned", at=None)
+    assert told(cordoned, row(-1, "rollout")) == ["rollout", "node gpu-1 is cordoned"]
+    assert changed_before(evidence(cordoned), ONSET)[0].at is None

@@ -144,8 +144,7 @@ def test_one_who_agrees_settles_a_dispute() -> None:
 
 def test_what_changed_is_told_beside_the_chain_and_numbered_as_no_part_of_it() -> None:
     assert slots(CHANGED)["W"].splitlines()[-1] == (
-        "*Changed before it:* 02:40 rollout of chat-json (by argocd); "
-        "02:51 node gpu-node-3 was cordoned"
+        "*Changed before it:* 02:51 node gpu-node-3 was cordoned; + 1 more on the page"
     )
     assert "Changed" not in slots(CONFIRMED)["W"]
 
