@@ -134,6 +134,42 @@ def test_re_check_in_the_channel_looks_again_in_the_same_message(demo: Demo, pag
     assert demo.json()["state"] == "diagnosed"
 
 
+def test_somebody_takes_the_incident_on(demo: Demo, page: Page) -> None:
+    page.goto(demo.address("the channel"))
+    message = page.locator("#messages .message").last
+    message.get_by_role("button", name="I'm on it").click()
+    expect(message).to_contain_text("is on it since", timeout=15_000)
+    page.goto(demo.address("the incident"))
+    expect(page.locator("main")).to_contain_text("is on it")
+
+
+def test_the_thread_holds_the_evidence_the_charts_and_the_file(demo: Demo, page: Page) -> None:
+    page.goto(demo.address("the channel"))
+    thread = page.locator("#messages details.thread").last
+    expect(thread.locator("summary").first).to_have_text("4 replies", timeout=90_000)
+    thread.locator("summary").first.click()
+    expect(thread.locator("table").first).to_be_visible()
+    expect(thread.locator("img").first).to_be_visible()
+    expect(thread).to_contain_text("-evidence.md")
+    _shoot(page, "demo-thread.png")
+
+
+def test_what_it_really_was_is_told_in_a_form_and_counted(demo: Demo, page: Page) -> None:
+    page.goto(demo.address("the channel"))
+    message = page.locator("#messages .message").last
+    message.get_by_role("button", name=re.compile("Wrong")).click()
+    expect(page.get_by_text("What was it really?")).to_be_visible(timeout=15_000)
+    page.locator('input[value="wrong"]').check()
+    page.locator('select[name="put:cause"]').select_option("kv-preemption")
+    _shoot(page, "demo-form.png")
+    page.get_by_role("button", name="Save").click()
+    page.goto(demo.address("the incident"))
+    expect(page.locator("main")).to_contain_text(re.compile("wrong", re.IGNORECASE))
+    page.goto(demo.address("all incidents").removesuffix("/incidents") + "/accuracy")
+    expect(page.locator("main")).to_contain_text("CPU throttling")
+    _shoot(page, "demo-accuracy.png")
+
+
 def test_its_metrics_have_the_names_that_the_documentation_uses(demo: Demo) -> None:
     address = demo.address("all incidents").removesuffix("/incidents")
     said = (fetched(f"{address}/metrics") or b"").decode()
