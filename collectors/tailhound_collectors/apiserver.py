@@ -97,10 +97,23 @@ def _heartbeats(here: Matched, window: str) -> str:
     return _p99(_SERVED, writes, window)
 
 
+def _bound(le: str) -> float | None:
+    """The bound of a bucket; None for a label that is none."""
+    try:
+        bound = float(le)
+    except ValueError:
+        return None
+    return None if bound != bound else bound  # noqa: PLR0124 - NaN is no bound
+
+
 def _served(found: Mapping[str, Asked]) -> Apiserver:
     """LISTs, heartbeats, and the servers themselves."""
     scopes, usually = found["list"].by("scope"), found["list"].usually_by("scope")
-    within = {float(le): rate for (le,), rate in found["bounds"].by("le").items() if le}
+    within = {
+        bound: rate
+        for (le,), rate in found["bounds"].by("le").items()
+        if (bound := _bound(le)) is not None
+    }
     total = within.pop(float("inf"), None)
     top = max(within, default=None)
     p99s = [scopes[row] for row in (("namespace",), ("cluster",)) if row in scopes]

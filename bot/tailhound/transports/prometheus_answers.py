@@ -1,6 +1,5 @@
 """What an answer of Prometheus' query API means: the values in it, or the reason for none."""
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +15,8 @@ _WRONG = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowE
 """What an answer of another shape raises while it is read."""
 _LAST_MOMENT = 253_402_300_799.0
 """The last second of the calendar, as Unix time."""
+_LARGEST = 1e100
+"""Nothing that is measured is larger; sums and shares of what is would no longer be numbers."""
 _SHAPE = "the result has another shape than the query API gives"
 
 
@@ -134,7 +135,7 @@ def _labels(item: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 def _number(pair: list[Any]) -> float | None:
     _, text = pair
     value = float(text)
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= _LARGEST else None
 
 
 def _samples(pairs: list[Any]) -> tuple[Sample, ...]:

@@ -103,6 +103,13 @@ def test_a_p99_below_the_last_finite_bound_is_not_clipped() -> None:
     assert facts.list_clipped is False
 
 
+@pytest.mark.parametrize("le", ["x", "nan", "", "1e999x"])
+def test_a_bound_that_is_no_number_costs_no_other_fact(le: str) -> None:
+    facts = collected({**FLOODED, BOUNDS: (*FLOODED[BOUNDS], *vector(({"le": le}, 3.0)))})
+    assert facts.list_beyond_ratio == pytest.approx(0.15)
+    assert facts.heartbeat_seconds == 28.0
+
+
 def test_the_worst_critical_level_and_the_worst_other_are_told_apart() -> None:
     facts = collected(FLOODED)
     assert (facts.critical_level, facts.critical_wait_seconds) == ("system", 9.0)

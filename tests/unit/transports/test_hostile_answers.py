@@ -108,6 +108,12 @@ def test_a_sample_from_outside_the_calendar_is_no_answer(at: Any) -> None:
     assert caught.value.missing.reason is Reason.UNPARSABLE
 
 
+@pytest.mark.parametrize("value", ["NaN", "+Inf", "-Inf", "1.7e308", "-1e200"])
+def test_a_number_that_could_not_be_summed_is_left_out(value: str) -> None:
+    found = vector([{"metric": {}, "value": [1, value]}, {"metric": {}, "value": [1, "2"]}])
+    assert [one.value for one in found] == [2.0]
+
+
 def recording(**changes: Any) -> str:
     whole = {"tailhound_recording": 1, "as_of": NOW.isoformat(), "alert": None, "answers": []}
     return json.dumps(whole | changes)
