@@ -142,7 +142,7 @@ LATENCY = evidence(
 SPEC = evidence(
     "spec",
     asked("GET /api/v1/namespaces/llm/pods/chat-json-2", "kubernetes"),
-    facts={"ready_pods": 3, "restarts": 0, "cpu_limit_cores": 6.0},
+    facts={"ready_count": 3, "read": True, "cpu_limit_cores": 6.0},
 )
 NO_SERIES = "No such series in Prometheus: nginx_ingress_controller_requests."
 INGRESS_SERIES = evidence(

@@ -8,12 +8,13 @@ from tailhound.model import (
     Diagnosis,
     Evidence,
     EvidenceStatus,
+    FactValue,
     Outlook,
     Verdict,
     telling,
 )
 from tailhound.slack.ink import INKS, Ink
-from tailhound.slack.todo import by_hand
+from tailhound.slack.todo import by_hand, known
 from tests.samples.causes import DIAGNOSIS
 
 DEAD = "Prometheus did not answer within 5 s"
@@ -107,3 +108,14 @@ def test_slack_shows_a_query_whole_or_not_at_all() -> None:
     assert by_hand((long,), INKS[0]) == ("1 question stands on the page",)
     assert by_hand((short, short), Ink(10, 1, 0)) == ("2 questions stand on the page",)
     assert by_hand((), INKS[0]) == ()
+
+
+def test_what_is_known_without_a_backend_is_what_helps_and_no_debris() -> None:
+    facts: dict[str, FactValue] = {
+        "ready_count": 2, "read": False, "has_cpu_limit": True, "pod": "llm-0", "wait_seconds": 3.0
+    }  # fmt: skip
+    item = Evidence(
+        name="a", collector="k.a", status=EvidenceStatus.COLLECTED, facts=facts, asked=()
+    )
+    assert known((item, item), INKS[0]) == "ready pods 2"
+    assert known((replace(item, facts={"read": False}),), INKS[0]) == ""

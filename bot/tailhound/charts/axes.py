@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tailhound.charts.alt import bare, heading
 from tailhound.charts.chart import Panel
@@ -54,12 +54,16 @@ _ZOOMED = frozenset({"celsius"})
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The axis of values: from `low` to `high`; `heading` says what and in which unit."""
+    """The axis of values: from `low` to `high`; `heading` says what and in which unit.
+
+    `lines` say the same on two lines: what is measured, then of what and in which unit.
+    """
 
     low: float
     high: float
     ticks: tuple[tuple[float, str], ...]
     heading: str
+    lines: tuple[str, ...]
 
     def place(self, value: float) -> float:
         """Where a value lies: 0 at the bottom, 1 at the top; what is outside lies at the edge."""
@@ -102,7 +106,10 @@ def scale_of(panel: Panel) -> Scale:
         places = [at for at in places if at == round(at)]
     ticks = tuple((at, count(round(at * factor, 9))) for at in places)
     said = heading(panel)
-    return Scale(bottom, top, ticks, f"{said}: {word}" if word else said)
+    what = heading(replace(panel, lines=()))
+    below = ": ".join(part for part in (said.removeprefix(what).removeprefix(", "), word) if part)
+    whole = f"{said}: {word}" if word else said
+    return Scale(bottom, top, ticks, whole, (what, below) if below else (what,))
 
 
 def _values(panel: Panel) -> Iterable[float]:

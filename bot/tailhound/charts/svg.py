@@ -15,7 +15,9 @@ from tailhound.charts.labels import limit_label, limits_left, onset_label, sprea
 from tailhound.model.wording import cut
 
 WIDTH, LEFT, RIGHT = 400.0, 46.0, 10.0
-PANEL, HEAD, FOOT, SPACE = 120.0, 22.0, 34.0, 14.0
+PANEL, HEAD, FOOT, SPACE = 120.0, 38.0, 34.0, 14.0
+LINE, _HEADING = 15.0, 54
+
 SIZE = 14
 """Pixels of text at the chart's own width; it grows with the column."""
 
@@ -127,7 +129,10 @@ class _Area:
 
 
 def _panel(group: Element, panel: Panel, area: _Area) -> None:
-    _label(group, (0.0, area.top - 8), cut(area.scale.heading, 54))
+    scale = area.scale
+    told = (scale.heading,) if len(scale.heading) <= _HEADING else scale.lines
+    for above, said in enumerate(reversed(told)):
+        _label(group, (0.0, area.top - 8 - above * LINE), cut(said, _HEADING))
     for value, text in area.scale.ticks:
         _rule(group, (area.left, area.right), (area.y(value), area.y(value)), "axis")
         _label(group, (area.left - 6, area.y(value) + 4), text, anchor="end", kind="soft")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from tailhound.model import Asked, Evidence, EvidenceStatus, Offer
 from tailhound.model.facts import unit_of
-from tailhound.model.names import backend_name, cause_name, plural, small
+from tailhound.model.names import backend_name, plural, small
 from tailhound.model.wording import fact
 from tailhound.slack.escape import Mrkdwn, escaped
 from tailhound.slack.ink import Ink, more
@@ -14,6 +14,14 @@ _ROOMY = 4
 
 _TIGHT = 2
 """Lines of a list up to which only the page tells the cost: a whole title tells more."""
+_TELLING = {
+    "ready_count": "ready pods",
+    "in_service_count": "pods in service",
+    "desired_count": "pods wanted",
+    "failing_count": "failing pods",
+    "cpu_limit_cores": "CPU limit",
+}
+"""The facts that are told by themselves, and their words."""
 
 
 def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, ...]:
@@ -76,18 +84,20 @@ def _is_whole(question: str, ink: Ink) -> bool:
 
 
 def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
-    """Facts that were measured, as a line: `ready pods 3 · restarts 0 · CPU limit 6 cores`."""
-    told = [
-        f"{ink.value(_words(key))} {ink.value(fact(item, unit_of(key)))}"
-        for found in evidence
-        if found.status is EvidenceStatus.COLLECTED
-        for key, item in found.facts.items()
-        if item is not None and not isinstance(item, tuple | list)
-    ]
+    """What helps without the backend that is silent: `ready pods 3 · CPU limit 6 cores`.
+
+    Pods and their limits, each once; "" where none of it was measured. Other facts mean nothing
+    without their claim.
+    """
+    told = list(
+        dict.fromkeys(
+            f"{ink.value(_TELLING[key])} {ink.value(fact(item, unit_of(key)))}"
+            for found in evidence
+            if found.status is EvidenceStatus.COLLECTED
+            for key, item in found.facts.items()
+            if key in _TELLING and isinstance(item, int | float) and not isinstance(item, bool)
+        )
+    )
     shown = told[: min(6, ink.lines)]
     left = more(len(told) - len(shown))
     return Mrkdwn(" · ".join([*shown, left] if left else shown))
-
-
-def _words(key: str) -> str:
-    return cause_name(key.removesuffix(f"_{unit_of(key)}"))

@@ -1,6 +1,7 @@
 """The pages about tailhound itself: runbooks, how often they are right, what works."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from starlette.exceptions import HTTPException
@@ -86,6 +87,8 @@ class Knowledge:
             raise HTTPException(404)
         await self._parts.look()
         lines = await self._screen.read(self._parts.health)
+        if self._parts.recorded:
+            lines = [_recorded(line) for line in lines]
         return await self._screen.page("health", lines=lines, sections=_sections(lines))
 
     def _catalogue(self) -> Catalogue:
@@ -119,6 +122,13 @@ class Knowledge:
     def _near(self, days: int) -> tuple[Near, ...]:
         since = self._parts.clock() - timedelta(days=days)
         return nearly_crossed(self._parts.reader.search(Wanted(since=since, limit=LOOKED_AT)))
+
+
+def _recorded(line: HealthLine) -> HealthLine:
+    """A backend of the demo: nobody is asked, and nothing is lost by that."""
+    if line.section != "Backends" or line.state != "not configured":
+        return line
+    return replace(line, state="answers from a recording", works=True, effect="", fix="")
 
 
 def _sections(lines: Sequence[HealthLine]) -> dict[str, list[HealthLine]]:

@@ -100,3 +100,12 @@ def test_every_place_lies_inside_the_picture() -> None:
     for one in EVERY.values():
         for x in re.findall(r' (?:x|x1|x2)="([-0-9.]+)"', svg(one)):
             assert 0 <= float(x) <= WIDTH
+
+
+def test_a_heading_that_is_too_long_puts_whose_it_is_and_the_unit_on_a_line_of_their_own() -> None:
+    line = Line(name="chat-json-7c9f84c7b-x2k4q", runs=(run([0.1, 0.2]),))
+    words = "CPU periods in which it was stopped"
+    drawn = svg(chart(panel(words=words, unit="ratio", lines=(line,), limits=())))
+    assert said(drawn)[:2] == ["chat-json-7c9f84c7b-x2k4q: percent", words]
+    short = svg(chart(panel(words="KV cache", unit="ratio", lines=(line,), limits=())))
+    assert said(short)[0] == "KV cache, chat-json-7c9f84c7b-x2k4q: percent"

@@ -153,7 +153,7 @@ PHRASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "D": (
             "*You can:* check Prometheus itself; it may be part of this incident. ",
             " Known without it:\n· ",
-            "restarts",
+            "ready",
             "6 cores",
         ),
         "N": ("*Ruled out (", "node drain", "*Could not check (", "Fix: "),

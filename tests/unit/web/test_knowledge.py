@@ -235,6 +235,36 @@ def test_health_has_a_line_for_each_thing_under_its_heading() -> None:
     assert "nothing is known to be wrong" in fine
 
 
+def test_health_says_that_nothing_can_be_checked_without_a_backend() -> None:
+    lines = tuple(
+        HealthLine(
+            name=name,
+            state="not configured",
+            works=None,
+            effect="7 of 7 causes can't be checked",
+            fix="set it",
+        )
+        for name in ("Prometheus", "Kubernetes", "SSH")
+    )
+    console = HealthLine(name="Console", state="takes messages", works=True, section="Messages")
+    none = Page(get("/health", parts(health=lambda: (*lines, console))).text).text
+    assert "3 backends not configured : nothing can be checked" in none
+    assert "nothing is known to be wrong" not in none
+    fine = HealthLine(name="Prometheus", state="answers", works=True)
+    some = Page(get("/health", parts(health=lambda: (fine, *lines[1:], console))).text).text
+    assert "2 backends not configured : some causes can't be checked" in some
+
+
+def test_health_of_the_demo_says_that_answers_come_from_recordings() -> None:
+    line = HealthLine(
+        name="SSH", state="not configured", works=None, effect="7 can't be checked", fix="set it"
+    )
+    text = Page(get("/health", parts(health=lambda: (line,), recorded=True)).text).text
+    assert "answers come from recordings" in text
+    assert "SSH answers from a recording" in text
+    assert "can't be checked" not in text
+
+
 def test_backends_are_looked_at_before_the_page_tells() -> None:
     order: list[str] = []
 
