@@ -16,6 +16,7 @@ from tailhound.model import (
     Outlook,
     Part,
     Seen,
+    Stage,
     Verdict,
     candidates,
     claims,
@@ -24,6 +25,7 @@ from tailhound.model import (
 from tailhound.model.names import fact_name
 from tailhound.slack.blocks import message
 from tailhound.truth import Truth
+from tailhound.web import words
 from tests.samples.incidents import CONFIRMED, UNKNOWN
 from tests.samples.story import NOW
 from tests.unit.web.test_incident_page import text_of
@@ -190,3 +192,12 @@ def test_a_cause_later_than_the_first_slowness_stands_before_half_of_the_growth(
     for text in (shown, " ".join(terminal(it, NOW)), text_of(it)):
         assert remark in text
         assert f"{symptom.half_grown:%H:%M}" in text
+
+
+def test_where_no_stage_is_longer_the_page_says_so() -> None:
+    found = diagnosis(DRIVE)
+    same = Stage(stage="queue", seconds=0.00005, usual_seconds=0.00001)
+    longer = Stage(stage="decode", seconds=4.0, usual_seconds=1.0)
+    assert words.growth(replace(found, stages=(same,))) == "no stage grew"
+    assert words.growth(replace(found, stages=(same, longer))) == "decode +3\u00a0s"
+    assert words.growth(replace(found, stages=())) == ""

@@ -210,3 +210,12 @@ def test_times_are_utc_and_the_date_shows_when_it_is_not_today() -> None:
     assert day_clock(at, at) == "03:38 UTC"
     assert day_clock(at, datetime(2026, 11, 30, tzinfo=UTC)) == "29 Nov 03:38 UTC"
     assert day_clock(at, datetime(2027, 1, 1, tzinfo=UTC)) == "29 Nov 2026 03:38 UTC"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(72.1, "72"), (2.47, "2.47"), (9.6, "9.6"), (12_345, "12.3k"), (-72.1, "-72")],
+)
+def test_a_count_is_whole_from_ten_on(value: float, text: str) -> None:
+    assert number(value, "count") == text
+    assert with_usual(value, 48.6, "count").startswith(f"{text}, usually 49")

@@ -31,11 +31,8 @@ def changed_before(evidence: Iterable[Evidence], onset: datetime | None) -> tupl
     timed = [(at, row) for row in rows if (at := _at(row)) is not None]
     within = [(at, row) for at, row in timed if until - LOOK_BACK_SECONDS <= at <= until]
     found = [_changed(row, at) for at, row in sorted(within, key=lambda pair: pair[0])]
-    still = [
-        _changed(row, None)
-        for row in rows
-        if row.get("at") is None and isinstance(row.get("what"), str)
-    ]
+    named = [row for row in rows if isinstance(row.get("what"), str)]
+    still = [_changed(row, None) for row in named if row.get("at") is None]
     return tuple([*found, *still[:TOLD_AT_MOST]][-TOLD_AT_MOST:])
 
 

@@ -37,7 +37,7 @@ def _with_unit(value: float, unit: str) -> str:
         "ratio": share,
         "times": _factor,
         "bytes": _size,
-        "count": count,
+        "count": _amount,
         "none": count,
     }
     if unit in writers:
@@ -85,7 +85,7 @@ def with_usual(value: float, usual: float | None, unit: str, *, at_least: bool =
 def _usual(usual: float, value: float, unit: str) -> str:
     """The usual value, in the unit of the value that it stands beside where that reads well."""
     if unit in _BARE_USUAL:
-        return count(usual)
+        return _amount(usual) if unit == "count" else count(usual)
     if unit in ("seconds", "hours"):
         scale = 3600 if unit == "hours" else 1
         seconds = usual * scale
@@ -167,6 +167,11 @@ def count(x: float) -> str:
         step += 1
     scaled = x / 1000**step
     return f"{_digits(scaled)}{_MANY[step]}" if scaled < 999.5 else f"over 999{_MANY[step]}"
+
+
+def _amount(value: float) -> str:
+    """How many: whole from ten on, for an extrapolated 72.1 things are 72."""
+    return count(round(value) if 10 <= abs(value) <= 9999 else value)
 
 
 def _size(value: float) -> str:

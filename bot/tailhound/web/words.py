@@ -32,6 +32,10 @@ _FIRST_LABELS = ("alertname", "severity", "cluster", "namespace", "deployment", 
                  "service", "model_name", "pod", "container", "node", "instance")  # fmt: skip
 
 
+_NOTHING_SECONDS = 0.001
+"""A millisecond: nobody waits for less."""
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """The causes of one verdict, under the word that people use for it."""
@@ -112,14 +116,20 @@ def _bar(stage: Stage, longest: float) -> Bar:
 
 
 def growth(diagnosis: Diagnosis) -> str:
-    """`queue +3.1 s`: the stage that grew most, in seconds of its mean; "" if none is known."""
-    grown = [
-        (stage.seconds - stage.usual_seconds, stage.stage)
+    """`queue +3.1 s`: the stage that grew most, in seconds of its mean; `no stage grew` where none
+    is longer by a tenth; "" if nothing is known.
+    """
+    known = [
+        (stage.seconds - stage.usual_seconds, stage.usual_seconds, stage.stage)
         for stage in diagnosis.stages
         if stage.seconds is not None and stage.usual_seconds is not None
     ]
-    most = max(grown, default=(0.0, ""))
-    return f"{seen(most[1], 40)} +{duration(most[0])}" if most[0] > 0 else ""
+    if not known:
+        return ""
+    more, usual, name = max(known)
+    if more <= 0.1 * usual or more < _NOTHING_SECONDS:
+        return "no stage grew"
+    return f"{seen(name, 40)} +{duration(more)}"
 
 
 def by_hand(diagnosis: Diagnosis) -> tuple[Asked, ...]:
