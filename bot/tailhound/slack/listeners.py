@@ -65,11 +65,13 @@ class SlackListeners:
         self._pool = ThreadPoolExecutor(_CLICKS_AT_ONCE, thread_name_prefix="slack-click")
         self._app = _app(web, self._pool)
         brisk = client(web.token, web.base_url, PEOPLE_SECONDS)
+        people = People(lambda: brisk)
+        self._behind.do(people.learn)
         self._wire(
             Tools(
                 deeds=deeds,
                 store=Promptly(),
-                people=People(lambda: brisk),
+                people=people,
                 behind=self._behind,
                 envelopes=self._envelopes,
                 web=web,

@@ -72,6 +72,10 @@ class People:
         told = user.get("name") or user.get("username") or payload.get("user_name") or ""
         return Person(id, named(str(told)) or self._looked_up(id).name or id)
 
+    def learn(self) -> None:
+        """Ask Slack which workspace this is; until then, all people of one are from here."""
+        self._why_no_team(self._web())
+
     def is_stranger(self, payload: Payload) -> bool:
         """Whether the payload says that somebody of another workspace acts, or for another one."""
         here = str(_inner(payload, "team").get("id") or payload.get("team_id") or "")
@@ -99,11 +103,8 @@ class People:
     def _asked(self, id: str) -> _Known:
         """What Slack says; `at` is 0 for no answer, which is not remembered."""
         web = self._web()
-        if not self._team:
-            told = outcome_of(lambda web: web.auth_test(), web)
-            if isinstance(told, No | Lost):
-                return _Known("", _untold(told), 0.0)
-            self._team = str(told.data.get("team_id") or "")
+        if why_not := self._why_no_team(web):
+            return _Known("", why_not, 0.0)
         found = outcome_of(lambda web: web.users_info(user=id), web)
         if isinstance(found, No | Lost):
             return _Known("", _untold(found), 0.0)
@@ -111,6 +112,15 @@ class People:
         name = _inner(user, "profile").get("display_name") or user.get("name") or ""
         why_not = "" if _is_full_member(user, self._team) else _GUEST
         return _Known(named(str(name)), why_not, self._monotonic())
+
+    def _why_no_team(self, web: WebClient) -> str:
+        if self._team:
+            return ""
+        told = outcome_of(lambda web: web.auth_test(), web)
+        if isinstance(told, No | Lost):
+            return _untold(told)
+        self._team = str(told.data.get("team_id") or "")
+        return ""
 
 
 def _is_full_member(user: Payload, team: str) -> bool:

@@ -140,3 +140,30 @@ def test_any_payload_names_somebody_or_nobody(payload: Any) -> None:
     found = user_of(payload)
     assert found == "" or found.isalnum()
     Slack().people().is_stranger(payload)
+
+
+def test_strangers_who_name_only_their_own_workspace_are_known_from_the_start() -> None:
+    slack = Slack()
+    people = slack.people()
+    people.learn()
+    assert people.is_stranger({"team": {"id": "T2"}, "user": {"id": "U1", "team_id": "T2"}})
+    assert not people.is_stranger({"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T1"}})
+    assert slack.asked == 0
+
+
+def test_a_workspace_that_slack_does_not_name_is_asked_for_again() -> None:
+    answers: list[Any] = [TimeoutError("slow"), _Answer({"team_id": "T1"})]
+
+    class Slow(WebClient):
+        def auth_test(self, **_: object) -> Any:
+            answer = answers.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    people = People(Slow)
+    stranger = {"team": {"id": "T2"}, "user": {"id": "U1", "team_id": "T2"}}
+    people.learn()
+    assert not people.is_stranger(stranger)
+    people.learn()
+    assert people.is_stranger(stranger)
