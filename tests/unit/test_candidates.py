@@ -97,6 +97,17 @@ def test_what_would_decide_is_told_by_its_claim() -> None:
     assert candidates.would_decide(diagnosis(near)) == ("The cache got full",)
 
 
+def test_where_nothing_is_near_an_open_cause_is_not_said_to_be_none() -> None:
+    assert candidates.would_decide(diagnosis(BLANK)) == (SLOW.claim,)
+    bare = replace(BLANK, checks=())
+    assert not candidates.is_beyond(diagnosis(bare))
+    assert not candidates.is_beyond(diagnosis(DRIVE))
+    assert candidates.is_beyond(diagnosis(replace(DRIVE, checks=(HOT,))))
+    it = replace(UNKNOWN, diagnosis=diagnosis(bare))
+    assert "none of those" not in text_of(it)
+    assert "none of those" not in str(message(it, page_url="https://bot/i/1", now=NOW).blocks)
+
+
 def test_what_is_slow_although_its_cause_is_ruled_out_is_told() -> None:
     assert told(diagnosis(DRIVE)) == [SAID]
 

@@ -36,15 +36,26 @@ def standing(cause: Cause) -> str:
 
 
 def would_decide(diagnosis: Diagnosis | None) -> tuple[str, ...]:
-    """The claims that would decide about the nearest candidates, as their runbooks word them."""
+    """The claims that would decide about the nearest candidates, as their runbooks word them.
+
+    Where none is near, those of the first unknown causes.
+    """
+    unknown = [c for c in diagnosis.causes if c.verdict is Verdict.UNKNOWN] if diagnosis else []
     return tuple(
         dict.fromkeys(
             check.claim
-            for cause in nearest(diagnosis)
+            for cause in nearest(diagnosis) or unknown[:2]
             for check in cause.checks
             if check.missing and check.part is not Part.OPTIONAL
         )
     )
+
+
+def is_beyond(diagnosis: Diagnosis | None) -> bool:
+    """Whether the cause is none of those that are known: no verdict is open, nothing is unusual."""
+    causes = diagnosis.causes if diagnosis else ()
+    open_ = (Verdict.UNKNOWN, Verdict.CONFIRMED)
+    return not unusual(diagnosis) and not any(cause.verdict in open_ for cause in causes)
 
 
 # --- what is unusual all the same

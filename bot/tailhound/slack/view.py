@@ -48,6 +48,11 @@ class View(VerdictView):
         return (*lines, Mrkdwn(left)) if left else tuple(lines)
 
     @property
+    def beyond(self) -> bool:
+        """Whether the cause is none of those that are known."""
+        return candidates.is_beyond(self.diagnosis)
+
+    @property
     def would_decide(self) -> Mrkdwn:
         """The claims that would decide about the nearest candidates; "" when none is named."""
         missing = candidates.would_decide(self.diagnosis)

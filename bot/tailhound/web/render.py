@@ -103,6 +103,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     candidates.nearest,
     candidates.standing,
     candidates.unusual,
+    candidates.is_beyond,
     candidates.would_decide,
     telling.gaps,
     telling.answered,

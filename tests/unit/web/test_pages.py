@@ -94,7 +94,7 @@ def test_the_list_shows_open_incidents_first_unless_asked() -> None:
         ("8R5W", "3 alerts, 2 more left out by Alertmanager"),
         ("2H8D", "No cause confirmed|Write wait on storage / db-1"),
         ("2H8D", "11 causes checked: 8 ruled out, 2 unknown, 1 not applicable, 0 confirmed."),
-        ("2H8D", "Would decide:|fabric.out_of_sequence"),
+        ("2H8D", "Would decide:|packets arrive out of order"),
         ("2H8D", "Ask by hand what got no answer:"),
         ("2H8D", "at the deadline"),
         ("4T6V", "Cannot see|Prometheus does not answer"),
