@@ -118,7 +118,7 @@ def test_the_evidence_is_a_table_of_all_claims_confirmed_causes_first() -> None:
     verdicts = {cause.runbook: cause.verdict for cause in CONFIRMED.diagnosis.causes}
     order = [verdicts[row[3].split()[1]] is not Verdict.CONFIRMED for row in rows]
     assert order == sorted(order)
-    assert shown.text == "Evidence of incident 8R5W: 10 claims of 5 causes"
+    assert shown.text == "Evidence of incident 8R5W: 11 claims of 5 causes"
 
 
 def test_a_table_without_room_for_all_claims_says_how_many_it_shows() -> None:
