@@ -61,7 +61,8 @@ class Place:
     ) -> None:
         self.folder, self.slack = folder, slack
         slack.add_channel(CHANNEL)
-        values = merged(with_slack(folder, slack), {"listen": {"public_url": PUBLIC}})
+        own = {"listen": {"public_url": PUBLIC}, "slack": ALL_SHOWN}
+        values = merged(with_slack(folder, slack), own)
         self.bot = Bot(folder / "bot", merged(values, more or {}))
 
     def send(self, content: bytes) -> str:
@@ -96,6 +97,10 @@ class Place:
         texts = [answer.body.decode() for answer in answers]
         messages = [json.dumps(message, ensure_ascii=False) for message in self._messages(id)]
         return "\n".join([*texts, *messages, self.bot.log()])
+
+
+ALL_SHOWN = {"messages_at_most": 1000, "threads": False}
+"""Each incident has its message at once, though Slack takes one post a second."""
 
 
 @pytest.fixture(scope="module")

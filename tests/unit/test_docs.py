@@ -173,10 +173,10 @@ def test_every_choice_of_a_flag_is_documented() -> None:
                 assert f"`{action.option_strings[0]} {'|'.join(action.choices)}`" in told
 
 
-def test_the_five_commands_of_the_readme_are_commands() -> None:
+def test_the_six_commands_of_the_readme_are_commands() -> None:
     lines = [x for block in blocks("README.md", "sh") for x in block.splitlines()]
     shown = [shlex.split(line, comments=True) for line in lines if line.startswith("tailhound ")]
-    assert len(shown) == 5
+    assert len(shown) == 6
     for _, *argv in shown:
         assert _parser().parse_args(argv).command == argv[0]
 
