@@ -119,3 +119,9 @@ def test_what_is_known_without_a_backend_is_what_helps_and_no_debris() -> None:
     )
     assert known((item, item), INKS[0]) == "ready pods 2"
     assert known((replace(item, facts={"read": False}),), INKS[0]) == ""
+
+
+def test_what_the_labels_do_not_say_is_not_to_be_checked_again() -> None:
+    detail = "not asked: nobody could tell the pods; add a label to incidents.workload_labels"
+    found = diagnosis(evidence("a", asked("up", EvidenceStatus.SKIPPED, detail)))
+    assert [gap.fix for gap in telling.gaps(found).causes] == [""]

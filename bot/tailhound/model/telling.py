@@ -51,8 +51,10 @@ _FIXES = {
     EvidenceStatus.SKIPPED: "check again",
 }
 
-_NEVER_ASKED = "not in the recording"
-"""How a recording says that nobody asked then; asking again can't help."""
+_NEVER_ASKED = ("not in the recording", "not asked: nobody could tell")
+"""How a reason begins where asking again can't help: nobody asked when it was recorded, or the
+labels do not say of what.
+"""
 
 
 # --- causes
