@@ -232,9 +232,7 @@ def test_a_kill_between_a_call_and_its_answer_leaves_one_message(
             site.check(id)
 
 
-def test_a_kill_between_an_upload_and_its_post_leaves_one_post(
-    tmp_path: Path, lab: Lab
-) -> None:
+def test_a_kill_between_an_upload_and_its_post_leaves_one_post(tmp_path: Path, lab: Lab) -> None:
     with SlackStandin(scopes=WITH_HISTORY) as slack:
         site = Site(tmp_path, lab, slack)
         slack.faults.methods = frozenset({"files.completeUploadExternal"})

@@ -153,6 +153,6 @@ def test_a_channel_that_refuses_has_its_incidents_told_in_the_fallback_channel(
                 10,
                 lambda: str(slack.refused) + bot.get("/health").body.decode()[-3000:],
             )
-            timeline = lambda: slack.thread("C0OPS", slack.messages("C0OPS")[0]["ts"])  # noqa: E731
-            until(lambda: len(timeline()) == 4, "its thread", 30, bot.said)
+            own = str(slack.messages("C0OPS")[0]["ts"])
+            until(lambda: len(slack.thread("C0OPS", own)) == 4, "its thread", 30, bot.said)
             assert slack.messages(CHANNEL) == []

@@ -67,5 +67,6 @@ def test_what_changed_before_the_symptom_is_told_and_nothing_else(
         for one, (_, what) in zip(found.changed, changed, strict=True)
     ] == changed
     assert found.symptom is not None
-    assert found.symptom.onset is not None
-    assert all(one.at <= found.symptom.onset for one in found.changed)
+    onset = found.symptom.onset
+    assert onset is not None
+    assert all(one.at is None or one.at <= onset for one in found.changed)
