@@ -94,10 +94,11 @@ def charts(
 
 def event(incident: Incident, name: str, now: datetime, mention: str = "") -> Wordings:
     """What people must notice, in one line; `mention` is a group's id from the configuration."""
-    told = fitted("event", _views(incident, now, event=name), 400)
-    told += _LOUD_END if is_loud(name) else ""
+    end = _LOUD_END if is_loud(name) else ""
+    view = _views(incident, now, event=name)
+    told, text = fitted("event", view, 400) + end, fitted("event", view, TEXT) + end
     group = f"<!subteam^{mention}> " if _GROUP.fullmatch(mention) else ""
-    return _said("X", f"{group}{told}", told.replace("*", ""))
+    return _said("X", f"{group}{told}", text.replace("*", ""))
 
 
 def _views(

@@ -53,7 +53,7 @@ def test_every_post_keeps_slacks_limits(incident: Incident) -> None:
         check(message)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(incident=incidents)
 def test_whatever_an_incident_holds_every_post_keeps_slacks_limits(incident: Incident) -> None:
     if incident.diagnosis is not None:
