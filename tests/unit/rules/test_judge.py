@@ -161,9 +161,7 @@ def test_a_confirmed_cause_offers_what_its_guards_allow() -> None:
 
 
 def test_an_unknown_guard_is_no_permission() -> None:
-    assert offered(node_cpu=None)["raise-limit"] == (
-        "“The node has room” is unknown: not measured"
-    )
+    assert offered(node_cpu=None)["raise-limit"] == ("“The node has room” is unknown: not measured")
 
 
 def test_nothing_is_offered_for_a_cause_that_is_not_confirmed() -> None:
