@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from uuid import uuid4
 
 import psycopg
 
@@ -216,7 +217,6 @@ class Shared:
 
     def __init__(self, folder: Path) -> None:
         self._port = int((folder / "port").read_text(encoding="ascii"))
-        self._made = 0
 
     def copied(self) -> str:
         """The address of a new database with all tables."""
@@ -237,8 +237,7 @@ class Shared:
             connection.execute(statement.encode())
 
     def _create(self, template: str, name: str = "") -> str:
-        self._made += 1
-        name = name or f"t{os.getpid()}_{self._made}"
+        name = name or f"t{uuid4().hex[:16]}"
         self.run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         return self._url(name)
 
