@@ -72,7 +72,9 @@ def at_first_in_the_dark(bot: Bot, slack: SlackStandin, content: bytes) -> str:
     assert slack.done[0].at - sent < 1.0
     assert slack.messages(CHANNEL)[0]["text"].startswith("Investigating")
     until(lambda: _text(slack).startswith("Cannot see"), "the verdict", VERDICT_SECONDS + 5)
-    verdict = next(call for call in slack.done if call.arguments["text"].startswith("Cannot see"))
+    verdict = next(
+        call for call in slack.done if str(call.arguments.get("text", "")).startswith("Cannot see")
+    )
     assert verdict.at - sent < VERDICT_SECONDS + 0.5
     found = bot.incident(id)
     assert found["state"] == "diagnosed"
