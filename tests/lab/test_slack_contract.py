@@ -170,8 +170,8 @@ def test_a_post_answers_its_ts_and_the_message(place: Place) -> None:
 
 
 def test_posts_are_numbered_upwards_and_history_is_newest_first(place: Place) -> None:
-    first, second = post(place, "one"), post(place, "two")
-    assert float(second) > float(first)
+    before, first, second = (post(place, text) for text in ("before", "one", "two"))
+    assert float(before) < float(first) < float(second)
     found = place.web.conversations_history(channel=place.channel, limit=2)
     assert [message["ts"] for message in found["messages"]] == [second, first]
     assert found["has_more"] is True
