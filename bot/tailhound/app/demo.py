@@ -19,7 +19,7 @@ from typing import Any
 
 from starlette.routing import Mount
 
-from tailhound.app.demo_cases import ENDED, DemoCase, cases, staged
+from tailhound.app.demo_cases import ENDED, DemoCase, Stage, cases
 from tailhound.app.greeting import Voice
 from tailhound.app.serving import Extras, Server
 from tailhound.settings import Settings
@@ -69,7 +69,7 @@ class _Demo:
         extras = Extras(
             listening=self._listening,
             transports=(),
-            investigator=staged(self._cases, settings),
+            investigator=lambda kept: Stage(kept, settings, self._cases),
             routes=(Mount("/slack", app=self._channel.asgi),),
             clicks=True,
             started=lambda _address: self._started.set(),

@@ -1,16 +1,15 @@
 """The recorded incidents of the demo, and who investigates them: each from its own recording."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from tailhound.app.office import recorded
 from tailhound.app.plugins import collectors
-from tailhound.durable.investigating import Investigating, OnProgress, Plain, Record
 from tailhound.durable.investigation import Investigator
-from tailhound.flow import Turn
-from tailhound.model import Diagnosis, Evidence, Incident
+from tailhound.flow import Transport
+from tailhound.model import Incident
 from tailhound.model.facts import Sample
 from tailhound.requests import Ranged
 from tailhound.rules.loading import Compiled
@@ -69,88 +68,21 @@ def cases(now: datetime) -> tuple[DemoCase, ...]:
     )
 
 
-class Stage:
-    """An investigator that takes each incident's answers from its own recording."""
+class Stage(Investigator):
+    """Takes each incident's answers from its own recording; what none is of finds nothing."""
 
-    def __init__(self, parts: Mapping[Labels, Investigating], other: Investigating) -> None:
-        self._parts = parts
-        self._other = other
-
-    async def resolve(self, incident: Incident, turn: Turn, *, record: Record) -> Plain:
-        """See `Investigating`."""
-        return await self._of(incident).resolve(incident, turn, record=record)
-
-    async def collect(
-        self,
-        incident: Incident,
-        resolved: Plain,
-        turn: Turn,
-        on_progress: OnProgress,
-        *,
-        record: Record,
-    ) -> Plain:
-        """See `Investigating`."""
-        part = self._of(incident)
-        return await part.collect(incident, resolved, turn, on_progress, record=record)
-
-    async def deepen(
-        self, incident: Incident, resolved: Plain, collected: Plain, turn: Turn, *, record: Record
-    ) -> Plain:
-        """See `Investigating`."""
-        return await self._of(incident).deepen(incident, resolved, collected, turn, record=record)
-
-    async def again(
-        self,
-        incident: Incident,
-        resolved: Plain,
-        names: Sequence[str],
-        turn: Turn,
-        *,
-        record: Record,
-    ) -> Plain:
-        """See `Investigating`."""
-        return await self._of(incident).again(incident, resolved, names, turn, record=record)
-
-    def decide(  # noqa: PLR0913 - as in `Investigating`
-        self,
-        incident: Incident,
-        resolved: Plain,
-        evidence: Sequence[Evidence],
-        *,
-        decided_at: datetime,
-        at_deadline: bool,
-        took_seconds: float,
-    ) -> Diagnosis:
-        """See `Investigating`."""
-        return self._of(incident).decide(
-            incident,
-            resolved,
-            evidence,
-            decided_at=decided_at,
-            at_deadline=at_deadline,
-            took_seconds=took_seconds,
-        )
-
-    def _of(self, incident: Incident) -> Investigating:
-        labels = incident.alerts[0].labels if incident.alerts else {}
-        return self._parts.get(frozenset(labels.items()), self._other)
-
-
-def staged(shown: Sequence[DemoCase], settings: Settings) -> Callable[[Compiled], Investigating]:
-    """Makes the demo's investigator. What no recording is of finds nothing in any."""
-
-    def make(kept: Compiled) -> Investigating:
-        def of(recording: Recording, pace: float) -> Investigator:
-            replay = ReplayTransport(recording, pace=pace)
-            return Investigator(kept, collectors(), (replay,), settings)
-
-        parts = {
-            case.labels: of(case.recording, PACE_SECONDS if case.is_live else 0.0) for case in shown
+    def __init__(self, kept: Compiled, settings: Settings, shown: Sequence[DemoCase]) -> None:
+        super().__init__(kept, collectors(), (), settings)
+        self._replays = {
+            case.labels: ReplayTransport(case.recording, pace=PACE_SECONDS if case.is_live else 0.0)
+            for case in shown
         }
-        nothing = replace(shown[-1].recording, answers=())
-        return Stage(parts, of(nothing, 0.0))
+        self._nothing = ReplayTransport(replace(shown[-1].recording, answers=()))
 
-    return make
+    def transports_for(self, incident: Incident) -> Sequence[Transport]:
+        """The recording of this incident."""
+        labels = incident.alerts[0].labels if incident.alerts else {}
+        return (self._replays.get(frozenset(labels.items()), self._nothing),)
 
 
 def moved_to(recording: Recording, now: datetime) -> Recording:

@@ -92,6 +92,10 @@ class Investigator:
         self._settings = settings
         self._memos: OrderedDict[tuple[str, int], Memo] = OrderedDict()
 
+    def transports_for(self, _incident: Incident) -> Sequence[Transport]:
+        """Who is asked about an incident: here, the same for all."""
+        return self._transports
+
     async def resolve(self, incident: Incident, turn: Turn, *, record: Record) -> Plain:
         """Which pods, nodes and workload the incident is about, and what was asked to know it."""
         site = self._site(incident, Resolved())
@@ -105,7 +109,11 @@ class Investigator:
         collector = _Resolving(incident, start)
         ask = Ask(SUBJECT, collector, start)
         found = await gather(
-            [ask], self._transports, turn, record=record, memo=self._memo(incident)
+            [ask],
+            self.transports_for(incident),
+            turn,
+            record=record,
+            memo=self._memo(incident),
         )
         resolved = collector.resolved
         return {
@@ -226,7 +234,7 @@ class Investigator:
         asks = [Ask(item.name, item.collector, item.params) for item in wanted if not item.why_not]
         found = await gather(
             asks,
-            self._transports,
+            self.transports_for(incident),
             turn,
             on_progress=on_progress,
             record=record,
