@@ -15,7 +15,6 @@ HOURS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """How long a silence may last; more is not offered."""
 
 REASONS = ("Known, being fixed", "Planned work", "False alarm", "Other")
-PAGES = frozenset({"critical", "page"})
 _PASSING = frozenset({"prometheus", "prometheus_replica", "replica", "__replica__", "severity"})
 """Labels that tell who measured, or how bad it is, not what it is about."""
 
@@ -102,12 +101,8 @@ def _where(incident: Incident) -> str:
 def muted(matchers: Sequence[Matcher], alerts: Iterable[Alert]) -> Muted:
     """How many of these alerts the matchers mute."""
     found = [a for a in alerts if all(matcher.holds(a.labels) for matcher in matchers)]
-    pages = sum(_severity(alert) in PAGES for alert in found)
+    pages = sum(alert.is_page for alert in found)
     return Muted(alerts=len(found), pages=pages)
-
-
-def _severity(alert: Alert) -> str:
-    return (alert.severity or alert.labels.get("severity", "")).lower()
 
 
 def _about(incident: Incident, alerts: Sequence[Alert]) -> tuple[Matcher, ...]:

@@ -109,14 +109,10 @@ def nodes_of(incident: Incident, settings: Incidents) -> tuple[str, ...]:
     if incident.subject.kind is not SubjectKind.NODE:
         return ()
     alerts = incident.firing or incident.alerts
-    worst = sorted(alerts, key=lambda alert: _RANK.get(_severity(alert), 9))
+    worst = sorted(alerts, key=lambda alert: _RANK.get(alert.rated, 9))
     return tuple(dict.fromkeys(filter(None, (subject_of(a, settings).node for a in worst))))
 
 
 def workload_key(cluster: str, namespace: str, workload: str) -> str:
     """The key of an incident about this workload; "" when it has no name."""
     return _key("workload", cluster, namespace, workload) if workload else ""
-
-
-def _severity(alert: Alert) -> str:
-    return alert.severity or alert.labels.get("severity", "")

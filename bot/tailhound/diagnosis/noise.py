@@ -6,7 +6,6 @@ named here; whether such a post is also shown in the channel is `is_loud`.
 
 from tailhound.model import Diagnosis, Incident, Outlook
 
-PAGES = frozenset({"critical", "page"})
 SLOW_VERDICT_SECONDS = 60.0
 """A verdict this long after the first post is told in the channel, if the alert is a page: people
 have looked away by then."""
@@ -31,17 +30,6 @@ def events_of(before: Incident, after: Incident) -> tuple[str, ...]:
     return tuple(event for event in found if event)
 
 
-def is_page(incident: Incident) -> bool:
-    """Whether one of its alerts pages somebody."""
-    told = (alert.severity or alert.labels.get("severity", "") for alert in incident.alerts)
-    return any(is_page_severity(text) for text in told)
-
-
-def is_page_severity(severity: str) -> bool:
-    """Whether alerts of this severity page somebody."""
-    return severity.lower() in PAGES
-
-
 def says_otherwise(old: Diagnosis, new: Diagnosis) -> bool:
     """Whether a verdict names another cause than the one before it."""
     return (old.primary, old.outlook) != (new.primary, new.outlook)
@@ -54,7 +42,7 @@ def is_loud(event: str) -> bool:
 
 def _late_verdict(before: Incident, after: Incident) -> str:
     """The first verdict of an episode, when it came late and the alert is a page."""
-    if before.diagnosis is not None or after.diagnosis is None or not is_page(after):
+    if before.diagnosis is not None or after.diagnosis is None or not after.is_page:
         return ""
     at = after.diagnosis.decided_at
     waited = (at - after.received_at).total_seconds() if at else 0.0
@@ -73,4 +61,4 @@ def _other_cause(before: Incident, after: Incident) -> str:
 
 
 def _became_a_page(before: Incident, after: Incident) -> bool:
-    return before.episode == after.episode and is_page(after) and not is_page(before)
+    return before.episode == after.episode and after.is_page and not before.is_page

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place
-from tailhound.model import Incident
+from tailhound.model import PAGES, Incident
 from tailhound.notifiers import STORM, Storm
 from tailhound.store.records import chunks, raise_revision, read_whole
 from tailhound.store.tables import confirmed, incident, outbox
@@ -21,7 +21,6 @@ BACKLOG = 30
 """First posts that wait for one channel: at one a second they are 30 s late."""
 
 WORST_SHOWN = 5
-_URGENT = ("critical", "page")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ _POSTED = sa.select(sa.func.count()).where(
 )
 """What is being posted, or may have been, counts too: by another replica, or before a kill."""
 _WAITING = sa.select(sa.func.count()).where(*_HERE, _NEW, outbox.c.state == "pending")
-_IS_URGENT = sa.func.lower(incident.c.severity).in_(_URGENT)
+_IS_URGENT = sa.func.lower(incident.c.severity).in_(sorted(PAGES))
 _IS_CONFIRMED = sa.exists().where(
     confirmed.c.incident_id == incident.c.id, confirmed.c.named.is_(True)
 )
@@ -155,7 +154,7 @@ def release(connection: sa.Connection, incident_id: str) -> int:
 
 def is_urgent(severity: str) -> bool:
     """Whether an incident of this severity gets its own message once its cause is confirmed."""
-    return severity.lower() in _URGENT
+    return severity.lower() in PAGES
 
 
 def summary(connection: sa.Connection, place: Place, first: Incident, limits: Limits) -> Storm:

@@ -1,6 +1,6 @@
 """The nouns: alert, evidence, verdict, incident. Frozen values; nothing here does anything."""
 
-from tailhound.model.alert import Alert, AlertGroup, AlertStatus, Subject, SubjectKind
+from tailhound.model.alert import PAGES, Alert, AlertGroup, AlertStatus, Subject, SubjectKind
 from tailhound.model.evidence import (
     ANSWERED,
     Asked,
@@ -29,6 +29,7 @@ from tailhound.model.verdict import (
 
 __all__ = [
     "ANSWERED",
+    "PAGES",
     "Alert",
     "AlertGroup",
     "AlertStatus",

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+PAGES = frozenset({"critical", "page"})
+"""The severities, in small letters, that page somebody."""
+
 
 class AlertStatus(Enum):
     """Alertmanager's two words."""
@@ -29,6 +32,16 @@ class Alert:
     starts_at: datetime
     ends_at: datetime | None = None
     severity: str = ""
+
+    @property
+    def rated(self) -> str:
+        """How bad it is: what the site makes of the label, else the label itself; "" without."""
+        return self.severity or self.labels.get("severity", "")
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it pages somebody."""
+        return self.rated.lower() in PAGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

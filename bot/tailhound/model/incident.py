@@ -101,8 +101,12 @@ class Incident:
     @property
     def severity(self) -> str:
         """The severity of the first alert that has one; "" without."""
-        told = (alert.severity or alert.labels.get("severity", "") for alert in self.alerts)
-        return next((text for text in told if text), "")
+        return next((alert.rated for alert in self.alerts if alert.rated), "")
+
+    @property
+    def is_page(self) -> bool:
+        """Whether one of its alerts pages somebody."""
+        return any(alert.is_page for alert in self.alerts)
 
     @property
     def since(self) -> datetime:

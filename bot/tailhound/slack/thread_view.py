@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-from tailhound.diagnosis.noise import is_page_severity
 from tailhound.model import Cause, Happened, Outlook, telling
 from tailhound.model.names import capital, plural, small
 from tailhound.model.story import story
@@ -93,9 +92,8 @@ class ThreadView(View):
     def paging(self) -> Mrkdwn:
         """The first alert that pages: `LLMDHighTTFT, critical`."""
         for alert in self.incident.alerts:
-            severity = alert.severity or alert.labels.get("severity", "")
-            if is_page_severity(severity):
-                return Mrkdwn(f"{self.ink.value(alert.name)}, {self.ink.value(severity)}")
+            if alert.is_page:
+                return Mrkdwn(f"{self.ink.value(alert.name)}, {self.ink.value(alert.rated)}")
         return self.alert
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tailhound.actions.silence import PAGES, Matcher
+from tailhound.actions.silence import Matcher
 from tailhound.model import Alert, Incident, Rating, State
 from tailhound.store.database import Database
 from tailhound.store.records import whole
@@ -66,7 +66,7 @@ def past(database: Database, matchers: Sequence[Matcher], since: datetime) -> Pa
     with database.reading() as connection:
         rows = [whole(row) for row in connection.execute(wanted).mappings()]
         hits = _hits(rows[:LOOKED_AT], matchers)
-        paged = [id for id, alerts in hits.items() if any(_pages(alert) for alert in alerts)]
+        paged = [id for id, alerts in hits.items() if any(alert.is_page for alert in alerts)]
         real = _real(connection, paged)
     return Past(
         alerts=sum(map(len, hits.values())),
@@ -110,10 +110,6 @@ def _hits(
         for one in incidents
     }
     return {id: alerts for id, alerts in found.items() if alerts}
-
-
-def _pages(alert: Alert) -> bool:
-    return (alert.severity or alert.labels.get("severity", "")).lower() in PAGES
 
 
 def _real(connection: sa.Connection, ids: Sequence[str]) -> set[str]:
