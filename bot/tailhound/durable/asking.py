@@ -177,19 +177,26 @@ def show(connection: sa.Connection, changed: Sequence[tuple[Record, bool]]) -> N
             connection.execute(statement, rows)
 
 
+def message_row(
+    incident_id: str, place: Place, revision: int, *, part: str = "", urgent: bool = True
+) -> dict[str, object]:
+    """An outbox row that waits to be sent."""
+    return {
+        "incident_id": incident_id,
+        "notifier": place.notifier,
+        "place": place.place,
+        "part": part,
+        "wanted_revision": revision,
+        "state": "pending",
+        "urgent": urgent,
+    }
+
+
 def announce(connection: sa.Connection, records: Sequence[Record], terms: Terms) -> None:
     """Ask for the first post of new incidents in every place that is theirs."""
     rows = [
-        {
-            "incident_id": record.incident.id,
-            "notifier": to.place.notifier,
-            "place": to.place.place,
-            "wanted_revision": record.incident.revision,
-            "state": "pending",
-            "urgent": True,
-            "mention": to.mention[:80],
-            "thread": to.thread[:40],
-        }
+        message_row(record.incident.id, to.place, record.incident.revision)
+        | {"mention": to.mention[:80], "thread": to.thread[:40]}
         for record in records
         for to in terms.destined(record.incident)
     ]
@@ -210,15 +217,13 @@ def open_parts(
     found = connection.execute(_ROWS, {"row_id": record.incident.id}).all()
     there = {(row.notifier, row.place, row.part) for row in found}
     rows = [
-        {
-            "incident_id": record.incident.id,
-            "notifier": row.notifier,
-            "place": row.place,
-            "part": part,
-            "wanted_revision": record.incident.revision,
-            "state": "pending",
-            "urgent": urgent,
-        }
+        message_row(
+            record.incident.id,
+            Place(row.notifier, row.place),
+            record.incident.revision,
+            part=part,
+            urgent=urgent,
+        )
         for row in found
         for part in parts.get(row.notifier, ())
         if not row.part and (row.notifier, row.place, part) not in there

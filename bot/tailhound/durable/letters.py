@@ -14,7 +14,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from tailhound.durable.asking import Place
+from tailhound.durable.asking import Place, message_row
 from tailhound.model import Incident
 from tailhound.notifiers import STORM, Delivery, Later, Posted, Refusal, Storm
 from tailhound.store.records import read_whole
@@ -237,14 +237,8 @@ def reroute(connection: sa.Connection, letter: Letter, to: Place) -> None:
     here = {"notifier": to.notifier, "place": to.place}
     if connection.execute(there, here | {"of": letter.claim.incident_id}).first():
         return
-    row = here | {
-        "incident_id": letter.claim.incident_id,
-        "wanted_revision": letter.revision,
-        "state": "pending",
-        "urgent": True,
-        "mention": letter.claim.mention,
-    }
-    connection.execute(sa.insert(outbox).values(row))
+    row = message_row(letter.claim.incident_id, to, letter.revision)
+    connection.execute(sa.insert(outbox).values(row | {"mention": letter.claim.mention}))
 
 
 def take_over(connection: sa.Connection, living: Collection[str]) -> int:

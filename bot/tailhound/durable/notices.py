@@ -12,7 +12,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from tailhound.diagnosis.noise import OVERTURNED, PAGED, REOPENED, REVISED, events_of
-from tailhound.durable.asking import Terms
+from tailhound.durable.asking import Place, Terms, message_row
 from tailhound.model import Incident, State
 from tailhound.notifiers import CHARTS, EVENT, FILE
 from tailhound.store.tables import outbox
@@ -125,13 +125,6 @@ def _mention(after: Incident, at: _Place, terms: Terms, events: Sequence[str]) -
 def _row(
     after: Incident, at: _Place, part: str, *, urgent: bool = False, mention: str = ""
 ) -> dict[str, object]:
-    return {
-        "incident_id": after.id,
-        "notifier": at.notifier,
-        "place": at.place,
-        "part": part,
-        "wanted_revision": after.revision,
-        "state": "pending",
-        "urgent": urgent,
-        "mention": mention,
-    }
+    place = Place(at.notifier, at.place)
+    row = message_row(after.id, place, after.revision, part=part, urgent=urgent)
+    return row | {"mention": mention}

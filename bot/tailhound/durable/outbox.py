@@ -16,7 +16,7 @@ from tailhound.durable.asking import Place
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.letters import Letter, Standing
-from tailhound.durable.turns import Turns
+from tailhound.durable.turns import Turns, woken
 from tailhound.notifiers import Later, Notifier, Posted, Refusal
 from tailhound.store.database import Database
 
@@ -135,7 +135,7 @@ class Outbox:
                 self._doubtful.add(place)  # a claim may stand although its answer was lost
                 pause = STORE_SECONDS  # the row keeps; the next try says whether it helped
             if pause > 0 and not self._stopping.is_set():
-                await _until(waker, pause)
+                await woken(waker, pause)
 
     async def _send_one(self, place: Place) -> float:
         """Deliver the most pressing row; the seconds to wait before the next look, 0 = none."""
@@ -149,7 +149,7 @@ class Outbox:
         await self._mended(place, result)
         self._boot.hook("after_record")
         if pause:
-            await _until(self._stopping, pause)
+            await woken(self._stopping, pause)
         return 0.0
 
     async def _deliver(
@@ -252,12 +252,3 @@ class Outbox:
     def _troubles(self) -> tuple[Trouble, ...]:
         with self._database.reading() as connection:
             return tuple(Trouble(*row) for row in letters.broken(connection))
-
-
-async def _until(waker: asyncio.Event, seconds: float) -> None:
-    """Wait until woken, at most so long."""
-    try:
-        async with asyncio.timeout(seconds):
-            await waker.wait()
-    except TimeoutError:
-        return

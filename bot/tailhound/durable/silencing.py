@@ -21,7 +21,7 @@ from tailhound.durable.acts import Click, clicked
 from tailhound.durable.asking import noted
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.desk import Desk
-from tailhound.durable.turns import Turns
+from tailhound.durable.turns import Turns, woken
 from tailhound.model import Missing, Reason, Silenced
 from tailhound.model.wording import clock
 from tailhound.store.records import Record
@@ -279,12 +279,8 @@ class Silencing:
             self._waker.clear()
             if await turns.take(self._turn()):
                 tell()
-                continue
-            try:
-                async with asyncio.timeout(TRIES_SECONDS):
-                    await self._waker.wait()
-            except TimeoutError:
-                continue
+            else:
+                await woken(self._waker, TRIES_SECONDS)
 
     async def _turn(self) -> bool:
         if await self._one():

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
-from tailhound.durable.asking import Place
+from tailhound.durable.asking import Place, message_row
 from tailhound.model import PAGES, Incident
 from tailhound.notifiers import STORM, Storm
 from tailhound.store.records import chunks, raise_revision, read_whole
@@ -85,8 +85,10 @@ def hold(connection: sa.Connection, place: Place, limits: Limits, now: datetime)
     """
     here = {"notifier": place.notifier, "place": place.place}
     since, until = now.timestamp() - limits.seconds, now.timestamp() + limits.seconds
-    posted = connection.execute(_POSTED, here | {"since": since, "until": until}).scalar_one()
     waiting = connection.execute(_WAITING, here).scalar_one()
+    if not waiting:
+        return 0
+    posted = connection.execute(_POSTED, here | {"since": since, "until": until}).scalar_one()
     flooded = waiting > BACKLOG
     if posted < limits.messages and not flooded:
         return 0
@@ -115,14 +117,7 @@ def _begin(connection: sa.Connection, place: Place, first: str, since: float) ->
     last = connection.execute(_LAST_HELD, here).scalar()
     if last is not None and last > since and connection.execute(_LATEST, here).first():
         return
-    row = here | {
-        "incident_id": first,
-        "part": STORM,
-        "wanted_revision": 0,
-        "sent_revision": -1,
-        "state": "pending",
-        "urgent": True,
-    }
+    row = message_row(first, place, 0, part=STORM) | {"sent_revision": -1}
     connection.execute(sa.insert(outbox).values(row))
 
 

@@ -1,5 +1,6 @@
 """Loops that must go on: a turn that fails is told, and the next one comes."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable
 from typing import TypeVar
@@ -32,3 +33,12 @@ class Turns:
             return None
         self._is_cut_off = False
         return result
+
+
+async def woken(waker: asyncio.Event, seconds: float) -> None:
+    """Wait until woken, at most so long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await waker.wait()
+    except TimeoutError:
+        return
