@@ -29,6 +29,7 @@ from tailhound.slack.actions import (
     WRONG,
 )
 from tailhound.slack.app_home import HomeTab
+from tailhound.slack.behind import Behind
 from tailhound.slack.calls import client
 from tailhound.slack.commanding import Commanding
 from tailhound.slack.deeds import Deeds
@@ -39,7 +40,7 @@ from tailhound.slack.people import People
 from tailhound.slack.presses import PRESSES, Presses
 from tailhound.slack.promptly import NOT_RECORDED, Promptly
 from tailhound.slack.silence_form import SilenceForm
-from tailhound.slack.tools import Behind, Reply, Tools, answer
+from tailhound.slack.tools import Reply, Tools, answer
 
 __all__ = ["NOT_RECORDED", "SlackListeners"]
 
@@ -47,6 +48,7 @@ PEOPLE_SECONDS: Final = 1.0
 """How long Slack may take to say who somebody is: three seconds are all there is for a click."""
 
 _CLICKS_AT_ONCE: Final = 24
+_BEHIND_AT_ONCE: Final = 16
 
 
 class SlackListeners:
@@ -61,7 +63,7 @@ class SlackListeners:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._envelopes = Envelopes()
-        self._behind = Behind()
+        self._behind = Behind("slack-behind", _BEHIND_AT_ONCE)
         self._pool = ThreadPoolExecutor(_CLICKS_AT_ONCE, thread_name_prefix="slack-click")
         self._app = _app(web, self._pool)
         brisk = client(web.token, web.base_url, PEOPLE_SECONDS)

@@ -2,12 +2,12 @@
 
 import logging
 import queue
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from tailhound.errors import TailhoundError
+from tailhound.slack.behind import Behind
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,36 +41,32 @@ class Promptly:
     """At most eight questions wait at any moment; more are silent at once."""
 
     def __init__(self) -> None:
-        self._slots = threading.BoundedSemaphore(_AT_ONCE)
+        self._behind = Behind("slack-store", _AT_ONCE)
 
     def ask(self, question: Callable[[], T]) -> Told[T] | Gone | Silent:
         """What comes of a question to the store."""
-        if not self._slots.acquire(blocking=False):
-            return Silent()
         answer: queue.SimpleQueue[Told[T] | Gone | Silent] = queue.SimpleQueue()
-        threading.Thread(
-            target=self._put, args=(question, answer), name="slack-store", daemon=True
-        ).start()
+        if not self._behind.do(lambda: _answered(question, answer)):
+            return Silent()
         try:
             return answer.get(timeout=STORE_SECONDS)
         except queue.Empty:
             _LOG.error("the store did not answer a click within %s s", STORE_SECONDS)
             return Silent()
 
-    def _put(
-        self,
-        question: Callable[[], T],
-        answer: "queue.SimpleQueue[Told[T] | Gone | Silent]",
-    ) -> None:
-        try:
-            answer.put(Told(question()))
-        except TailhoundError as error:
-            _LOG.error("a click was not stored: %s", error)
-            answer.put(Silent())
-        except Exception as error:  # noqa: BLE001  a bug behind a click is "not recorded" for them
-            gone = type(error) is LookupError
-            if not gone:
-                _LOG.exception("a click was not stored")
-            answer.put(Gone() if gone else Silent())
-        finally:
-            self._slots.release()
+
+def _answered(
+    question: Callable[[], T], answer: "queue.SimpleQueue[Told[T] | Gone | Silent]"
+) -> None:
+    """Answer whatever happens; what nobody foresaw goes on to the log."""
+    told: Told[T] | Gone | Silent = Silent()
+    try:
+        told = Told(question())
+    except TailhoundError as error:
+        _LOG.error("a click was not stored: %s", error)
+    except LookupError as error:
+        if type(error) is not LookupError:  # a key or an index that a bug missed
+            raise
+        told = Gone()
+    finally:
+        answer.put(told)

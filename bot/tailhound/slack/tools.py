@@ -13,6 +13,7 @@ from slack_sdk.webhook import WebhookClient
 from slack_sdk.webhook.webhook_response import WebhookResponse
 
 from tailhound.durable.acts import Person
+from tailhound.slack.behind import Behind
 from tailhound.slack.calls import Lost, No, Said, outcome_of
 from tailhound.slack.deeds import Deeds
 from tailhound.slack.envelopes import Envelopes
@@ -27,38 +28,10 @@ TOO_LATE: Final = (
     "Slack took longer than 3 s to reach tailhound. Nothing was changed. Please click again."
 )
 BUSY: Final = "Too much is being asked just now. Nothing was changed; try again in a minute."
-_BEHIND_AT_ONCE: Final = 16
 _TEXT: Final = 2_900
 
 Reply = Callable[[str, dict[str, Any]], None]
 """response_url, what is said: `answer`, unless a test listens."""
-
-
-class Behind:
-    """Work that goes on behind an acknowledgement: at most so much at any moment."""
-
-    def __init__(self, at_once: int = _BEHIND_AT_ONCE) -> None:
-        self._slots = threading.BoundedSemaphore(at_once)
-        self._closed = False
-
-    def do(self, work: Callable[[], None]) -> bool:
-        """Begin it; False when too much goes on already, or tailhound ends."""
-        if self._closed or not self._slots.acquire(blocking=False):
-            return False
-        threading.Thread(target=self._run, args=(work,), name="slack-behind", daemon=True).start()
-        return True
-
-    def close(self) -> None:
-        """Begin nothing more."""
-        self._closed = True
-
-    def _run(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Exception:  # noqa: BLE001  nobody waits for it: a bug must be seen in the log
-            _LOG.exception("what a click asked for was not done")
-        finally:
-            self._slots.release()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
