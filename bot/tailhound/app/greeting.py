@@ -4,25 +4,23 @@ It serves meanwhile: nobody waits for a backend.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from threading import Thread
-from typing import TypeVar
 
 from tailhound import __version__
 from tailhound.app.lines import Say
 from tailhound.app.site import Site
+from tailhound.model import Missing
 from tailhound.model.names import plural
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings
 from tailhound.slack.checkup import Point, checkup
+from tailhound.transports.pool import Pool
 from tailhound.web.parts import HealthLine
 
 SLACK_SECONDS = 30.0
 """For all questions to Slack; each ends by itself long before."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +47,27 @@ def begun(settings: Settings, found: Compiled, database: str) -> Iterator[str]:
 
 async def greet(settings: Settings, site: Site, voice: Voice) -> None:
     """Look once at every backend that is configured, and tell what came of it."""
-    slack = _aside(lambda: checkup(settings.slack, brief=True))
-    await site.board.look()
-    for line in site.backends():
-        voice.tell(_told(line), works=line.works)
+    aside = Pool("Slack", 1)
+    asked = aside.run(
+        lambda: checkup(settings.slack, brief=True), time.monotonic() + SLACK_SECONDS, _let_go
+    )
+    slack = asyncio.create_task(asked)
     try:
-        points: Iterable[Point] = await asyncio.wait_for(slack, SLACK_SECONDS)
-    except TimeoutError:
+        await site.board.look()
+        for line in site.backends():
+            voice.tell(_told(line), works=line.works)
+        points = await slack
+    finally:
+        slack.cancel()
+        aside.close()
+    if isinstance(points, Missing):
         points = (Point(False, f"no answer within {SLACK_SECONDS:g} s"),)
     for point in points:
         voice.tell(_sentence(f"Slack: {point.told}", [point.breaks], point.fix), works=point.works)
+
+
+def _let_go() -> None:
+    """Each question to Slack ends by itself."""
 
 
 def _told(line: HealthLine) -> str:
@@ -69,18 +78,3 @@ def _told(line: HealthLine) -> str:
 def _sentence(what: str, more: Sequence[str], fix: str) -> str:
     text = "; ".join((what, *(part for part in more if part)))
     return f"{text}. Fix: {fix}" if fix else text
-
-
-def _aside(call: Callable[[], T]) -> "asyncio.Future[T]":
-    """The result of a blocking call, on a thread that keeps no process from ending."""
-    made: Future[T] = Future()
-    made.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            made.set_result(call())
-        except Exception as error:  # noqa: BLE001 - handed on to who awaits it
-            made.set_exception(error)
-
-    Thread(target=run, name="greeting", daemon=True).start()
-    return asyncio.wrap_future(made)
