@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tomllib
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, make_dataclass
@@ -56,7 +57,6 @@ def test_the_documented_plugin_is_found_and_has_the_units_of_its_names(site: Sit
 
 
 def test_the_documented_entry_point_is_the_one_that_is_looked_for() -> None:
-    tomllib = pytest.importorskip("tomllib")
     project = tomllib.loads(PROJECT)["project"]
     assert project["entry-points"] == {"tailhound.collectors": {"acme": "router_cache:COLLECTORS"}}
 
