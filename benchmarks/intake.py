@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from benchmarks.bodies import LOADS, REPEATED
-from benchmarks.load import CLIENTS, Order, Result, send
+from benchmarks.load import CLIENTS, Order, Result, accepted, send
 from benchmarks.processes import BenchmarkFailed
 from benchmarks.questions import READ_SECONDS, reads_runbook
 from benchmarks.rows import Row
@@ -26,25 +26,7 @@ def run(sizes: Sizes, loads: Sequence[str] = tuple(LOADS)) -> Iterator[Row]:
         bare = _bare(load, sizes)
         for state in (IDLE, DRAINING):
             found = _tailhound(load, state, sizes)
-            yield from _rows(f"{load}, {state}", found, bare)
-
-
-def _rows(name: str, found: Result, bare: Result) -> Iterator[Row]:
-    for what, unit, value, probe in (
-        ("", "requests/s", found.per_second, bare.per_second),
-        (", p50", "ms", found.p50, bare.p50),
-        (", p99", "ms", found.p99, bare.p99),
-    ):
-        yield Row(
-            benchmark="intake",
-            name=f"{name}{what}",
-            value=value,
-            unit=unit,
-            probe=probe,
-            better="less" if unit == "ms" else "more",
-            how=_HOW,
-            details={"sent": found.sent, "longest_ms": found.longest},
-        )
+            yield from accepted("intake", f"{load}, {state}", _HOW, (found, bare))
 
 
 def _tailhound(load: str, state: str, sizes: Sizes) -> Result:

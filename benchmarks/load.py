@@ -8,12 +8,13 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from urllib.parse import urlsplit
 
 from benchmarks.bodies import LOADS, Load
 from benchmarks.processes import output_of
+from benchmarks.rows import Row
 from benchmarks.stats import percentile
 from benchmarks.wire import Incoming, Message, request
 
@@ -51,6 +52,26 @@ class Result:
     def per_second(self) -> float:
         """Accepted webhooks a second."""
         return (self.sent - self.failed) / self.seconds
+
+
+def accepted(of: str, name: str, how: str, pair: tuple[Result, Result]) -> Iterator[Row]:
+    """A row for throughput, p50 and p99 of a load; the pair is what was found, and the probe."""
+    found, bare = pair
+    for what, unit, value, probe in (
+        ("", "requests/s", found.per_second, bare.per_second),
+        (", p50", "ms", found.p50, bare.p50),
+        (", p99", "ms", found.p99, bare.p99),
+    ):
+        yield Row(
+            benchmark=of,
+            name=f"{name}{what}",
+            value=value,
+            unit=unit,
+            probe=probe,
+            better="less" if unit == "ms" else "more",
+            how=how,
+            details={"sent": found.sent, "longest_ms": found.longest},
+        )
 
 
 def send(address: str, order: Order) -> Result:

@@ -17,7 +17,7 @@ import psycopg
 
 from benchmarks.bare import Disk, serve, tell
 from benchmarks.bodies import LOADS, REPEATED
-from benchmarks.load import CLIENTS, Order, Result, send
+from benchmarks.load import CLIENTS, Order, Result, accepted, send
 from benchmarks.processes import BenchmarkFailed
 from benchmarks.questions import READ_SECONDS, reads_runbook
 from benchmarks.rows import Row
@@ -41,25 +41,8 @@ _HOW = (
 def run(sizes: Sizes, loads: Sequence[str] = tuple(LOADS)) -> Iterator[Row]:
     """A row for throughput, p50 and p99 of each load."""
     for load in loads:
-        yield from _rows(load, _tailhound(load, sizes), _bare(load, sizes))
-
-
-def _rows(load: str, found: Result, bare: Result) -> Iterator[Row]:
-    for what, unit, value, probe in (
-        ("", "requests/s", found.per_second, bare.per_second),
-        (", p50", "ms", found.p50, bare.p50),
-        (", p99", "ms", found.p99, bare.p99),
-    ):
-        yield Row(
-            benchmark="postgres",
-            name=f"{load}, two replicas{what}",
-            value=value,
-            unit=unit,
-            probe=probe,
-            better="less" if unit == "ms" else "more",
-            how=_HOW,
-            details={"sent": found.sent, "longest_ms": found.longest},
-        )
+        pair = _tailhound(load, sizes), _bare(load, sizes)
+        yield from accepted("postgres", f"{load}, two replicas", _HOW, pair)
 
 
 def _tailhound(load: str, sizes: Sizes) -> Result:
