@@ -15,6 +15,7 @@ from tailhound.store.database import Database, open_database
 from tailhound.store.records import Record
 from tailhound.store.tables import confirmed
 from tests.databases import url_of
+from tests.unit.store.earlier import INCIDENT_ROW
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
 INCIDENT = Incident(
@@ -45,21 +46,6 @@ FOUND = Diagnosis(
 )
 TWO_FIT = replace(FOUND, outlook=Outlook.TWO_FIT, primary=None, chain=())
 NONE = replace(FOUND, outlook=Outlook.NONE_CONFIRMED, primary=None, causes=FOUND.causes[2:])
-ROW = {
-    "id": "7F3K",
-    "key": "workload:/prod/llm",
-    "ordinal": 0,
-    "is_open": True,
-    "state": "diagnosed",
-    "episode": 1,
-    "n": 1,
-    "done": 1,
-    "received_at": 1.0,
-    "changed_at": 1.0,
-    "revision": 4,
-    "search": "",
-    "snapshot": "{}",
-}
 CASES = [
     pytest.param(FOUND, {"kv-preemption": True, "long-prompt": False}, id="one"),
     pytest.param(TWO_FIT, {"kv-preemption": True, "long-prompt": True}, id="two"),
@@ -94,9 +80,12 @@ def test_older_databases_get_the_causes_of_the_diagnoses_that_they_hold(
     engine = sa.create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
         migrations.upgrade(connection, path.name, "0003")
-        held = {**ROW, "diagnosis": codec.diagnosis_to_json(diagnosis)}
+        held = {**INCIDENT_ROW, "diagnosis": codec.diagnosis_to_json(diagnosis)}
         none = json.dumps({"causes": [1]})
-        more = [{**ROW, "id": f"A{n:03}", "key": f"key-{n}", "diagnosis": none} for n in range(250)]
+        more = [
+            {**INCIDENT_ROW, "id": f"A{n:03}", "key": f"key-{n}", "diagnosis": none}
+            for n in range(250)
+        ]
         connection.execute(sa.insert(sa.table("th_incident", *map(sa.column, held))), [held, *more])
     engine.dispose()
     database = open_database(f"sqlite:///{path}")

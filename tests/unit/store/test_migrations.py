@@ -7,37 +7,7 @@ import sqlalchemy as sa
 
 from tailhound.store import migrations
 from tailhound.store.database import open_database
-
-INCIDENT = {
-    "id": "7F3K",
-    "key": "workload:/prod/llm",
-    "ordinal": 0,
-    "is_open": True,
-    "state": "diagnosed",
-    "episode": 1,
-    "n": 1,
-    "done": 1,
-    "received_at": 1.0,
-    "changed_at": 1.0,
-    "revision": 4,
-    "search": "",
-    "snapshot": "{}",
-}
-MESSAGE = {
-    "incident_id": "7F3K",
-    "notifier": "slack",
-    "place": "C1",
-    "wanted_revision": 4,
-    "sent_revision": 4,
-    "message": "1700000000.000100",
-    "state": "sent",
-}
-
-
-def _insert(table: str, row: dict[str, object]) -> sa.TextClause:
-    names = ", ".join(row)
-    values = ", ".join(f":{name}" for name in row)
-    return sa.text(f"INSERT INTO {table} ({names}) VALUES ({values})").bindparams(**row)  # noqa: S608
+from tests.unit.store.earlier import INCIDENT_ROW, MESSAGE_ROW, insert
 
 
 @pytest.mark.parametrize("version", migrations.KNOWN[:-1])
@@ -48,8 +18,8 @@ def test_a_database_of_an_earlier_version_is_brought_up_to_date_with_its_rows(
     engine = sa.create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
         migrations.upgrade(connection, path.name, version)
-        connection.execute(_insert("th_incident", INCIDENT))
-        connection.execute(_insert("th_outbox", MESSAGE))
+        connection.execute(insert("th_incident", INCIDENT_ROW))
+        connection.execute(insert("th_outbox", MESSAGE_ROW))
     engine.dispose()
     database = open_database(f"sqlite:///{path}")
     with database.reading() as reading:
@@ -58,6 +28,6 @@ def test_a_database_of_an_earlier_version_is_brought_up_to_date_with_its_rows(
         tables = sa.inspect(reading).get_table_names()
     database.close()
     assert found == migrations.KNOWN[-1]
-    assert {name: row[name] for name in MESSAGE} == MESSAGE
+    assert {name: row[name] for name in MESSAGE_ROW} == MESSAGE_ROW
     assert row["part"] == ""
     assert {"th_recording", "th_feedback", "th_silence"} <= set(tables)
