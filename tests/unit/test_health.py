@@ -2,7 +2,7 @@
 
 from tailhound.app.health import message_lines
 from tailhound.durable.asking import Place
-from tailhound.durable.letters import Standing
+from tailhound.durable.standings import Standing
 
 SLACK = Place("slack", "C1")
 

@@ -20,7 +20,7 @@ from tailhound.durable.by_hand import body_of
 from tailhound.durable.names import short_name
 from tailhound.durable.offline import Terms, investigate
 from tailhound.durable.service import Durable
-from tailhound.durable.silencing import Wish
+from tailhound.durable.silences import Wish
 from tailhound.durable.switch import Stopped
 from tailhound.errors import SettingsError
 from tailhound.model import Alert, Incident, Missing, Reason, State

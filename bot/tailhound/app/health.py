@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tailhound import __version__
-from tailhound.durable.letters import Standing
 from tailhound.durable.replicas import Peer
+from tailhound.durable.standings import Standing
 from tailhound.model import State
 from tailhound.model.names import plural
 from tailhound.model.wording import day_clock, duration

@@ -69,9 +69,9 @@ _HERE = (
 )
 _OWN = outbox.alias("own")
 _IS_OWN = outbox.c.part.in_(("", STORM))
-_CAN_BE_SENT = sa.or_(_IS_OWN, _OWN.c.message != "")
+CAN_BE_SENT = sa.or_(_IS_OWN, _OWN.c.message != "")
 """A post in a thread needs the message that the thread hangs on."""
-_WITH_OWN = outbox.outerjoin(
+WITH_OWN = outbox.outerjoin(
     _OWN,
     sa.and_(
         sa.not_(_IS_OWN),
@@ -88,7 +88,7 @@ _DUE = (
         _OWN.c.message.label("own_message"),
         _OWN.c.thread.label("own_thread"),
     )
-    .select_from(_WITH_OWN)
+    .select_from(WITH_OWN)
     .where(
         *_HERE,
         outbox.c.state == "pending",
@@ -96,7 +96,7 @@ _DUE = (
             outbox.c.not_before <= sa.bindparam("now"),
             outbox.c.not_before > sa.bindparam("now") + FARTHEST_SECONDS,
         ),
-        _CAN_BE_SENT,
+        CAN_BE_SENT,
     )
     .order_by(sa.case((_PRESSING, 0), (_IS_OWN, 1), else_=2), outbox.c.id)
     .limit(1)
@@ -278,8 +278,8 @@ def waiting(connection: sa.Connection, place: Place) -> Waiting:
     """What a place has to wait for."""
     count, soonest = connection.execute(
         sa.select(sa.func.count(), sa.func.min(outbox.c.not_before))
-        .select_from(_WITH_OWN)
-        .where(*_HERE, outbox.c.state == "pending", _CAN_BE_SENT),
+        .select_from(WITH_OWN)
+        .where(*_HERE, outbox.c.state == "pending", CAN_BE_SENT),
         {"notifier": place.notifier, "place": place.place},
     ).one()
     return Waiting(int(count), soonest)
@@ -307,61 +307,3 @@ def revive(connection: sa.Connection, place: Place, now: datetime, limit: int | 
         .values(state="pending", not_before=0.0)
     )
     return result.rowcount
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How one place stands: rows that wait, those of them that failed before, those that were
-    refused and wait for a person, and what was said last.
-    """
-
-    place: Place
-    waiting: int
-    late: int
-    refused: int
-    why: str
-
-
-def standing(connection: sa.Connection) -> tuple[Standing, ...]:
-    """How all places stand, in order of their names."""
-    waits = sa.and_(outbox.c.state.in_(("pending", "sending")), _CAN_BE_SENT)
-    failed = outbox.c.error != ""
-    rows = connection.execute(
-        sa.select(
-            outbox.c.notifier,
-            outbox.c.place,
-            _count_if(waits),
-            _count_if(sa.and_(waits, failed)),
-            _count_if(outbox.c.state == "broken"),
-            sa.func.max(sa.case((failed, outbox.c.id))),
-        )
-        .select_from(_WITH_OWN)
-        .group_by(outbox.c.notifier, outbox.c.place)
-        .order_by(outbox.c.notifier, outbox.c.place)
-    ).all()
-    last = [row[5] for row in rows if row[5] is not None]
-    said = connection.execute(
-        sa.select(outbox.c.id, outbox.c.error).where(outbox.c.id.in_(last))
-    ).all()
-    errors = {row.id: row.error for row in said}
-    return tuple(
-        Standing(Place(row[0], row[1]), row[2], row[3], row[4], errors.get(row[5], ""))
-        for row in rows
-    )
-
-
-def _count_if(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
-    return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
-
-
-def broken(connection: sa.Connection) -> tuple[tuple[Place, str, int], ...]:
-    """What was refused for good: place, what a person must do, how many incidents."""
-    rows = connection.execute(
-        sa.select(outbox.c.notifier, outbox.c.place, outbox.c.error, sa.func.count())
-        .where(outbox.c.state == "broken")
-        .group_by(outbox.c.notifier, outbox.c.place, outbox.c.error)
-        .order_by(outbox.c.notifier, outbox.c.place, outbox.c.error)
-    )
-    return tuple(
-        (Place(notifier, place), error, int(count)) for notifier, place, error, count in rows
-    )

@@ -15,7 +15,8 @@ from tailhound.durable import letters, storm
 from tailhound.durable.asking import Place
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
-from tailhound.durable.letters import Letter, Standing
+from tailhound.durable.letters import Letter
+from tailhound.durable.standings import Standing, broken, standing
 from tailhound.durable.turns import Turns, woken
 from tailhound.notifiers import Later, Notifier, Posted, Refusal
 from tailhound.store.database import Database
@@ -120,7 +121,7 @@ class Outbox:
     def standings(self) -> tuple[Standing, ...]:
         """How each place stands; blocks, so not on a loop."""
         with self._database.reading() as connection:
-            return letters.standing(connection)
+            return standing(connection)
 
     def backlog(self) -> Mapping[Place, int]:
         """How many messages wait, by place, as last seen."""
@@ -251,4 +252,4 @@ class Outbox:
 
     def _troubles(self) -> tuple[Trouble, ...]:
         with self._database.reading() as connection:
-            return tuple(Trouble(*row) for row in letters.broken(connection))
+            return tuple(Trouble(*row) for row in broken(connection))

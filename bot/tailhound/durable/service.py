@@ -21,7 +21,8 @@ from tailhound.durable.investigating import InvestigatorFor
 from tailhound.durable.joins import Joining
 from tailhound.durable.outbox import Manners, Outbox
 from tailhound.durable.replicas import Pulse, Replicas
-from tailhound.durable.silencing import Silencer, Silences, Silencing, Wish
+from tailhound.durable.silences import Silences, Wish
+from tailhound.durable.silencing import Silencer, Silencing
 from tailhound.durable.sweep import Sweeper
 from tailhound.durable.switch import Switch
 from tailhound.durable.tidy import TICK, Tidying

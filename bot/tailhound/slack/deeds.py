@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tailhound.actions.silence import Matcher
 from tailhound.durable.acts import Click, Person
-from tailhound.durable.silencing import Wish
+from tailhound.durable.silences import Wish
 from tailhound.durable.switch import Stopped
 from tailhound.model import Alert, Incident, Missing, Rating
 from tailhound.rules.runbook import Runbook

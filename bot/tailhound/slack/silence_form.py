@@ -7,7 +7,7 @@ from typing import Final
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Click, Person
-from tailhound.durable.silencing import Wish
+from tailhound.durable.silences import Wish
 from tailhound.model.wording import duration
 from tailhound.slack.actions import HOURS, NOTE, SCOPE, SILENCE_FORM
 from tailhound.slack.events import Event

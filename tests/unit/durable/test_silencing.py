@@ -15,14 +15,8 @@ from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Task
-from tailhound.durable.silencing import (
-    CLAIM_SECONDS,
-    GIVE_UP_SECONDS,
-    TRIES_SECONDS,
-    Silences,
-    Silencing,
-    Wish,
-)
+from tailhound.durable.silences import CLAIM_SECONDS, TRIES_SECONDS, Silences, Wish
+from tailhound.durable.silencing import GIVE_UP_SECONDS, Silencing
 from tailhound.model import Incident, Missing, Reason
 from tailhound.store.database import Database
 from tailhound.store.incidents import IncidentReader

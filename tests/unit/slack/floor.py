@@ -13,7 +13,7 @@ from slack_bolt import BoltResponse
 
 from tailhound.actions.silence import Matcher
 from tailhound.durable.acts import Click, Person
-from tailhound.durable.silencing import Wish
+from tailhound.durable.silences import Wish
 from tailhound.durable.switch import Stopped
 from tailhound.model import Alert, Incident, Missing
 from tailhound.rules.runbook import Runbook

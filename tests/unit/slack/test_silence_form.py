@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tailhound.durable.silencing import Wish
+from tailhound.durable.silences import Wish
 from tailhound.errors import StoreUnavailable
 from tailhound.model import Alert, Missing, Reason, Silenced
 from tailhound.slack.local import Person as Member

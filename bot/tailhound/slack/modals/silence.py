@@ -9,7 +9,7 @@ from typing import Final
 
 from tailhound.actions.silence import HOURS as ALL_HOURS
 from tailhound.actions.silence import REASONS, Muted, Scope, muted, scopes
-from tailhound.durable.silencing import Wish
+from tailhound.durable.silences import Wish
 from tailhound.model import Alert, Incident, Missing
 from tailhound.model.names import listed, plural
 from tailhound.model.wording import cut, day_clock, duration

@@ -1,0 +1,225 @@
+"""The rows of silences that people asked for: each function is one transaction.
+
+`asked` -> `setting` (in a commit of its own, before the call) -> `set` or `refused`; `set` ->
+`ending` -> `ended`. `durable.silencing` does the work between.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import sqlalchemy as sa
+
+from tailhound.actions.silence import Matcher, Silence
+from tailhound.durable.acts import Click, clicked
+from tailhound.durable.asking import noted
+from tailhound.durable.desk import Desk
+from tailhound.model import Silenced
+from tailhound.model.wording import clock
+from tailhound.store.records import Record
+from tailhound.store.tables import silence as table
+
+CLAIM_SECONDS = 30.0
+"""A row that somebody began to set this long ago was left by a process that is gone."""
+
+TRIES_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a person asked to mute: matchers, hours, why; `alerts` is what the preview counted."""
+
+    matchers: tuple[Matcher, ...]
+    hours: float
+    why: str
+    alerts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One silence, and how far it is; `claimed_at` tells whether it is still ours."""
+
+    silence: Silence
+    incident: str
+    alerts: int
+    state: str
+    remote_id: str
+    was_begun: bool
+    asked_at: datetime
+    claimed_at: float
+
+
+class Silences:
+    """The rows; each function is one transaction."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def ask(self, pressed: Click, wish: Wish) -> bool:
+        """Store what was asked for; False when that very click was known. LookupError."""
+        now = self._desk.boot.clock()
+        with self._desk.database.writing() as connection:
+            home = clicked(connection, pressed, "silence", now)
+            if home is None:
+                return False
+            connection.execute(
+                sa.insert(table).values(
+                    id=uuid4().hex[:12],
+                    incident_id=home,
+                    person=pressed.person.id[:80],
+                    name=pressed.person.name[:200],
+                    matchers=json.dumps([[m.name, m.value, m.is_regex] for m in wish.matchers]),
+                    comment=wish.why[:500],
+                    alerts=wish.alerts,
+                    asked_at=now.timestamp(),
+                    until=(now + timedelta(hours=wish.hours)).timestamp(),
+                    state="asked",
+                )
+            )
+        return True
+
+    def end(self, pressed: Click, remote_id: str) -> bool:
+        """Ask for the end of a silence; False when that click was known, or it has ended."""
+        now = self._desk.boot.clock()
+        with self._desk.database.writing() as connection:
+            home = clicked(connection, pressed, "end-silence", now)
+            if home is None:
+                return False
+            ended = connection.execute(
+                sa.update(table)
+                .where(table.c.remote_id == remote_id, table.c.state == "set")
+                .values(state="ending", claimed_at=0.0)
+            )
+        return ended.rowcount > 0
+
+    def claim(self) -> Row | None:
+        """The next row to work at, marked as begun; None when there is none."""
+        now = self._desk.boot.clock().timestamp()
+        ahead = table.c.claimed_at > now + CLAIM_SECONDS  # only by a clock that was set back
+        stale = sa.or_(table.c.claimed_at < now - CLAIM_SECONDS, ahead)
+        due = sa.or_(table.c.claimed_at <= now, ahead)
+        wanted = (
+            sa.select(table)
+            .where(
+                sa.or_(
+                    sa.and_(table.c.state.in_(("asked", "ending")), due),
+                    sa.and_(table.c.state == "setting", stale),
+                )
+            )
+            .order_by(table.c.asked_at)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        )
+        with self._desk.database.writing() as connection:
+            row = connection.execute(wanted).mappings().first()
+            if row is None:
+                return None
+            state = "ending" if row["state"] == "ending" else "setting"
+            claimed_at = now + (CLAIM_SECONDS if state == "ending" else 0)
+            connection.execute(
+                sa.update(table)
+                .where(table.c.id == row["id"])
+                .values(state=state, claimed_at=claimed_at)
+            )
+        return replace(_row(row), claimed_at=claimed_at)
+
+    def take_over(self) -> None:
+        """Work at once at what an earlier life had begun, where no other process can be at it."""
+        if not self._desk.database.is_sqlite:
+            return
+        begun = table.c.state.in_(("setting", "ending"))
+        with self._desk.database.writing() as connection:
+            connection.execute(sa.update(table).where(begun).values(claimed_at=0.0))
+
+    def later(self, row: Row, why: str) -> None:
+        """Nothing came of it now: it is tried again, unless somebody else has taken it up."""
+        again = self._desk.boot.clock().timestamp() + TRIES_SECONDS
+        if row.state != "ending":  # `setting` keeps in mind that it may stand already
+            again -= CLAIM_SECONDS
+        with self._desk.database.writing() as connection:
+            connection.execute(
+                sa.update(table)
+                .where(table.c.id == row.silence.id, table.c.claimed_at == row.claimed_at)
+                .values(claimed_at=again, error=why[:500])
+            )
+
+    def settled(self, row: Row, remote_id: str) -> None:
+        """It stands in Alertmanager: the incident says so."""
+        now, it = self._desk.boot.clock(), row.silence
+        shown = Silenced(id=remote_id, by=it.by, until=it.ends, alerts=row.alerts)
+        many = f"{row.alerts} alert{'' if row.alerts == 1 else 's'}"
+        line = f"{it.by} silenced {many} until {clock(it.ends)}: {it.why}"
+
+        def edit(record: Record) -> Record:
+            others = tuple(one for one in record.incident.silences if one.id != remote_id)
+            return noted(record.edited(silences=(*others, shown)), now, line)
+
+        values = {"state": "set", "remote_id": remote_id, "error": ""}
+        self._write(row, table.c.state == "setting", values, edit)
+
+    def refused(self, row: Row, why: str, *, unsure: bool) -> None:
+        """It is not tried any more: the incident says so, and whether it may stand all the same."""
+        now, it = self._desk.boot.clock(), row.silence
+        told = "may stand or not, look in Alertmanager" if unsure else "was not set"
+        line = f"The silence that {it.by} asked for {told}: {why}"[:400]
+        values = {"state": "refused", "error": why[:500]}
+        mine = sa.and_(table.c.state == "setting", table.c.claimed_at == row.claimed_at)
+        self._write(row, mine, values, lambda record: noted(record, now, line))
+
+    def ended(self, row: Row) -> None:
+        """It mutes nothing any more."""
+        now = self._desk.boot.clock()
+
+        def edit(record: Record) -> Record:
+            silences = tuple(
+                replace(one, ended_at=now) if one.id == row.remote_id else one
+                for one in record.incident.silences
+            )
+            line = f"The silence of {row.silence.by} has ended"
+            return noted(record.edited(silences=silences), now, line)
+
+        self._write(row, table.c.state.in_(("set", "ending")), {"state": "ended"}, edit)
+
+    def standing(self) -> tuple[Row, ...]:
+        """The silences that hold as far as is known."""
+        with self._desk.database.reading() as connection:
+            rows = connection.execute(sa.select(table).where(table.c.state == "set")).mappings()
+            return tuple(_row(row) for row in rows)
+
+    def _write(
+        self,
+        row: Row,
+        still: sa.ColumnElement[bool],
+        values: dict[str, Any],
+        edit: Callable[[Record], Record | None],
+    ) -> None:
+        """Write what came of it while the row is `still` so: who was stopped comes too late."""
+        with self._desk.database.writing() as connection:
+            changed = connection.execute(
+                sa.update(table).where(table.c.id == row.silence.id, still).values(values)
+            )
+            if changed.rowcount:
+                self._desk.change(connection, row.incident, edit, urgent=True)
+
+
+def _row(row: sa.RowMapping) -> Row:
+    return Row(
+        silence=Silence(
+            id=row["id"],
+            matchers=tuple(Matcher(n, v, bool(r)) for n, v, r in json.loads(row["matchers"])),
+            starts=datetime.fromtimestamp(row["asked_at"], UTC),
+            ends=datetime.fromtimestamp(row["until"], UTC),
+            by=row["name"],
+            why=row["comment"],
+        ),
+        incident=row["incident_id"],
+        alerts=row["alerts"],
+        state=row["state"],
+        remote_id=row["remote_id"],
+        was_begun=row["state"] == "setting",
+        asked_at=datetime.fromtimestamp(row["asked_at"], UTC),
+        claimed_at=row["claimed_at"],
+    )
