@@ -23,7 +23,7 @@ from tailhound.durable.service import Durable
 from tailhound.durable.silences import Wish
 from tailhound.durable.switch import Stopped
 from tailhound.errors import SettingsError
-from tailhound.model import Alert, Incident, Missing, Reason, State
+from tailhound.model import OPEN_STATES, Alert, Incident, Missing, Reason, State
 from tailhound.rules.loading import Compiled
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Settings
@@ -34,7 +34,6 @@ from tailhound.store.database import Database
 from tailhound.store.incidents import IncidentReader
 from tailhound.transports.alertmanager import AlertmanagerClient
 
-OPEN = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
 LISTED = 200
 ALERTMANAGER_SECONDS = 5.0
 RUNS_AT_ONCE = 4
@@ -142,7 +141,7 @@ class ServerDeeds:
 
     def open(self) -> Sequence[Incident]:
         """The newest first."""
-        return self._reader.list(states=OPEN, limit=LISTED)
+        return self._reader.list(states=OPEN_STATES, limit=LISTED)
 
     def parts(self) -> Sequence[Part]:
         """How the backends stand."""
@@ -183,7 +182,7 @@ class ServerDeeds:
         quiet = {name: value for name, value in labels.items() if name != loud}
         body = body_of(quiet, person.name, given.clock())
         asked = _incident(body, given)
-        about = self._reader.list(states=OPEN, text=asked.subject.workload, limit=LISTED)
+        about = self._reader.list(states=OPEN_STATES, text=asked.subject.workload, limit=LISTED)
         same = next((one for one in about if one.key == asked.key), None)
         seconds = float(given.settings.deadlines.verdict)
         if same is not None:

@@ -10,7 +10,15 @@ from tailhound.model.evidence import (
     Missing,
     Reason,
 )
-from tailhound.model.incident import Happened, Incident, Progress, Revised, State
+from tailhound.model.incident import (
+    CLOSED_STATES,
+    OPEN_STATES,
+    Happened,
+    Incident,
+    Progress,
+    Revised,
+    State,
+)
 from tailhound.model.people import Feedback, OnIt, Queued, Rating, Silenced
 from tailhound.model.verdict import (
     Bound,
@@ -29,6 +37,8 @@ from tailhound.model.verdict import (
 
 __all__ = [
     "ANSWERED",
+    "CLOSED_STATES",
+    "OPEN_STATES",
     "PAGES",
     "Alert",
     "AlertGroup",

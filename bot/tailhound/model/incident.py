@@ -21,6 +21,12 @@ class State(Enum):
     FAILED = "failed"
 
 
+CLOSED_STATES = frozenset({State.RESOLVED, State.JOINED})
+"""Nothing more is to be done about it, here."""
+
+OPEN_STATES = tuple(state for state in State if state not in CLOSED_STATES)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far an investigation is, for the message before the verdict."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tailhound.model import Incident, Outlook, State, telling
+from tailhound.model import CLOSED_STATES, Incident, Outlook, State, telling
 from tailhound.model.redaction import redacted
 from tailhound.model.wording import clock, duration, with_usual
 from tailhound.notifiers import Delivery, Posted
@@ -33,7 +33,7 @@ class ConsoleNotifier:
         if self._told.get(incident.id) != text:
             self._told[incident.id] = text
             (self._warn if incident.state is State.FAILED else self._write)(text)
-        if incident.state in (State.RESOLVED, State.JOINED):
+        if incident.state in CLOSED_STATES:
             self._told.pop(incident.id, None)
         return Posted(place=delivery.place, message=incident.id)
 

@@ -10,14 +10,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tailhound.model import Diagnosis, Incident, Outlook, State, Verdict
+from tailhound.model import CLOSED_STATES, Diagnosis, Incident, Outlook, Verdict
 from tailhound.store import codec
 from tailhound.store.tables import confirmed, counter, incident
 
 CHUNK = 400
 """Values of one IN list."""
 
-_CLOSED = frozenset({State.RESOLVED, State.JOINED})
 _PLAIN = (
     incident.c.ordinal,
     incident.c.done,
@@ -95,7 +94,7 @@ class Record:
     @property
     def is_open(self) -> bool:
         """Whether new alerts of its key belong to it."""
-        return self.incident.state not in _CLOSED and not self.incident.unreadable
+        return self.incident.state not in CLOSED_STATES and not self.incident.unreadable
 
     @property
     def is_active(self) -> bool:

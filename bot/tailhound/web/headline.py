@@ -9,7 +9,6 @@ from tailhound.model.names import backend_name, capital, cause_name
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import duration
 
-OPEN_STATES = (State.DEFERRED, State.INVESTIGATING, State.DIAGNOSED, State.MITIGATING, State.FAILED)
 """The states of an incident that is not over."""
 
 _SHORT = 200

@@ -7,11 +7,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from tailhound.model import Incident
+from tailhound.model import OPEN_STATES, Incident
 from tailhound.model.redaction import redacted
 from tailhound.store.finding import Wanted
 from tailhound.web.drawn import drawn
-from tailhound.web.headline import OPEN_STATES
 from tailhound.web.parts import RawOutput
 from tailhound.web.query import SPANS, ListQuery, WrongQuery
 from tailhound.web.screen import Screen

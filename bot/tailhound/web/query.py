@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from tailhound.model import Incident, State
+from tailhound.model import OPEN_STATES, Incident, State
 from tailhound.store.finding import Wanted
-from tailhound.web.headline import OPEN_STATES
 
 PAGE = 50
 PAGE_AT_MOST = 500
