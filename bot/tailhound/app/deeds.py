@@ -21,7 +21,7 @@ from tailhound.durable.names import short_name
 from tailhound.durable.offline import Terms, investigate
 from tailhound.durable.service import Durable
 from tailhound.durable.silences import Wish
-from tailhound.durable.switch import Stopped
+from tailhound.durable.switch import Moved, Stopped
 from tailhound.errors import SettingsError
 from tailhound.model import OPEN_STATES, Alert, Incident, Missing, Reason, State
 from tailhound.rules.loading import Compiled
@@ -119,13 +119,14 @@ class ServerDeeds:
             return False
         return self._done(self._given.durable.end_silence(pressed, remote_id))
 
-    def stop(self, person: Person, why: str) -> Stopped:
+    def stop(self, person: Person, why: str, envelope: str) -> Moved:
         """See `durable.switch`."""
-        return self._done(self._given.durable.switch(lambda switch: switch.stop(person, why)))
+        durable = self._given.durable
+        return self._done(durable.switch(lambda switch: switch.stop(person, why, envelope)))
 
-    def resume(self) -> Stopped | None:
+    def resume(self, envelope: str) -> Moved:
         """See `durable.switch`."""
-        return self._done(self._given.durable.switch(lambda switch: switch.resume()))
+        return self._done(self._given.durable.switch(lambda switch: switch.resume(envelope)))
 
     def stopped(self) -> Stopped | None:
         """See `durable.switch`."""

@@ -16,7 +16,6 @@ from tailhound.slack import escape
 from tailhound.slack.actions import PAGE, STOP
 from tailhound.slack.calls import Said, outcome_of
 from tailhound.slack.command_texts import stopped_text
-from tailhound.slack.commanding import stopped_now
 from tailhound.slack.commands import changes_text, incident_lines, parts_text
 from tailhound.slack.deeds import Overview
 from tailhound.slack.events import Event
@@ -103,7 +102,7 @@ class HomeTab:
             return
         why_not = tools.people.why_no_member(person)
         if not why_not:
-            tools.store.ask(lambda: stopped_now(tools, person, ""))
+            tools.store.ask(lambda: tools.deeds.stop(person, "", event.envelope))
         ack()
         tools.behind.do(lambda: self._draw(person.id, why_not))
 

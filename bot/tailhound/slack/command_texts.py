@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from tailhound.durable.switch import Stopped
+from tailhound.durable.switch import Moved, Stopped
 from tailhound.model import Cause, EvidenceStatus, Incident, Verdict
 from tailhound.model.names import plural
-from tailhound.model.wording import clock, duration
+from tailhound.model.wording import clock, day_clock, duration
 from tailhound.rules.runbook import Runbook
 from tailhound.slack import escape
 from tailhound.slack.claims import claim_lines
@@ -139,8 +139,28 @@ def stopped_text(stopped: Stopped, *, is_new: bool) -> str:
     )
 
 
-def resumed_text(was: Stopped | None, by: str, now: datetime) -> str:
+def stopping_text(moved: Moved, now: datetime) -> str:
+    """What came of `stop`."""
+    if moved.known or moved.now is None:
+        return known_text(moved, now)
+    return stopped_text(moved.now, is_new=moved.before is None)
+
+
+def known_text(moved: Moved, now: datetime) -> str:
+    """What is said of a command that Slack has delivered a second time."""
+    stands = moved.now
+    if stands is None:
+        return "Done already; nothing was moved now. Changes are not stopped."
+    at = f" since {day_clock(stands.at, now)}" if stands.at else ""
+    by = escape.value(stands.by, 40) or "somebody"
+    return f"Done already; nothing was moved now. Changes are stopped by {by}{at}."
+
+
+def resumed_text(moved: Moved, by: str, now: datetime) -> str:
     """What everybody reads when changes are allowed again."""
+    was = moved.before
+    if moved.known:
+        return known_text(moved, now)
     if was is None:
         return "Nothing was stopped. `/tailhound status` tells how things stand."
     off = f"; off for {duration((now - was.at).total_seconds())}" if was.at else ""

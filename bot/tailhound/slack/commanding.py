@@ -116,29 +116,26 @@ class Commanding:
             return ephemeral(NO_ALERTMANAGER)
         return lambda: self._silence.open(event, person, incident)
 
-    def _stop(self, _event: Event, person: Person, words: list[str]) -> _Answer:
+    def _stop(self, event: Event, person: Person, words: list[str]) -> _Answer:
         tools = self._tools
         why_not = tools.people.why_no_member(person)
         if why_not:
             return ephemeral(why_not)
         why = escape.clean(" ".join(words))[:200]
-        found = tools.store.ask(lambda: stopped_now(tools, person, why))
-        return ephemeral(NOT_STORED) if not isinstance(found, Told) else aloud(found.value)
+        found = tools.store.ask(lambda: tools.deeds.stop(person, why, event.envelope))
+        if not isinstance(found, Told):
+            return ephemeral(NOT_STORED)
+        said = texts.stopping_text(found.value, tools.now())
+        return ephemeral(said) if found.value.known else aloud(said)
 
-    def _resume(self, _event: Event, person: Person, _words: list[str]) -> _Answer:
+    def _resume(self, event: Event, person: Person, _words: list[str]) -> _Answer:
         tools = self._tools
         why_not = tools.people.why_no_member(person)
         if why_not:
             return ephemeral(why_not)
-        found = tools.store.ask(tools.deeds.resume)
+        found = tools.store.ask(lambda: tools.deeds.resume(event.envelope))
         if not isinstance(found, Told):
             return ephemeral(NOT_STORED)
         said = texts.resumed_text(found.value, person.name, tools.now())
-        return ephemeral(said) if found.value is None else aloud(said)
-
-
-def stopped_now(tools: Tools, person: Person, why: str) -> str:
-    """Stop all changes, and say how it stands."""
-    before = tools.deeds.stopped()
-    stands = tools.deeds.stop(person, why)
-    return texts.stopped_text(stands, is_new=before is None)
+        silent = found.value.known or found.value.before is None
+        return ephemeral(said) if silent else aloud(said)

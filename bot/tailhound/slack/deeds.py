@@ -11,7 +11,7 @@ from typing import Protocol
 from tailhound.actions.silence import Matcher
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.silences import Wish
-from tailhound.durable.switch import Stopped
+from tailhound.durable.switch import Moved, Stopped
 from tailhound.model import Alert, Incident, Missing, Rating
 from tailhound.rules.runbook import Runbook
 from tailhound.store.history import Month, Past
@@ -104,12 +104,12 @@ class Deeds(Protocol):
         """End one; False when it has ended, or that very click was known."""
         ...
 
-    def stop(self, person: Person, why: str) -> Stopped:
-        """Stop all changes; what stands now."""
+    def stop(self, person: Person, why: str, envelope: str) -> Moved:
+        """Stop all changes; what came of it. The same envelope moves nothing a second time."""
         ...
 
-    def resume(self) -> Stopped | None:
-        """Allow changes again; what stood until now."""
+    def resume(self, envelope: str) -> Moved:
+        """Allow changes again; what came of it. The same envelope moves nothing a second time."""
         ...
 
     def diagnose(self, person: Person, labels: Mapping[str, str]) -> Begun:

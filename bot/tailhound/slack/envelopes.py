@@ -10,8 +10,10 @@ _REMEMBERED: Final = 10_000
 class Envelopes:
     """The last 10,000 envelope ids of this process. Thread-safe.
 
-    The store remembers them too, for other replicas and after a restart; this memory only spares
-    it the duplicates.
+    The store remembers those of clicks on an incident, of `stop` and of `resume`, for other
+    replicas and after a restart. The rest may come twice unharmed: *Check this one now* is done
+    once, a form sets one silence, `diagnose` finds the incident that it opened, `run` stores
+    nothing.
     """
 
     def __init__(self) -> None:

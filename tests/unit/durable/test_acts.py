@@ -185,13 +185,47 @@ def test_changes_stay_stopped_until_somebody_resumes_them(tmp_path: Path) -> Non
         assert at.switch.state() is None
         at.switch.stop(ANA, "game day")
         at.clock.advance(600)
-        standing = at.switch.stop(BEN, "me too")
+        standing = at.switch.stop(BEN, "me too").now
+        assert standing is not None
         assert (standing.by, standing.why) == ("ana", "game day")
-        ended = at.switch.resume()
+        ended = at.switch.resume().before
         assert ended is not None
         assert ended.at == at.clock.now - timedelta(seconds=600)
         assert at.switch.state() is None
-        assert at.switch.resume() is None
+        assert at.switch.resume().before is None
+
+
+def test_a_resume_that_is_delivered_again_does_not_undo_a_newer_stop(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        at.switch.stop(ANA, "game day", "e1")
+        at.switch.resume("e2")
+        at.switch.stop(BEN, "again", "e3")
+        late = at.switch.resume("e2")
+        assert late.known
+        assert late.now == at.switch.state()
+        assert late.now is not None
+        assert late.now.by == "ben"
+
+
+def test_a_stop_that_is_delivered_again_does_not_undo_a_newer_resume(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        assert not at.switch.stop(ANA, "game day", "e1").known
+        at.switch.resume("e2")
+        late = at.switch.stop(ANA, "game day", "e1")
+        assert (late.known, late.now) == (True, None)
+        assert at.switch.state() is None
+
+
+def test_a_hundred_envelopes_are_remembered_and_no_more(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        for n in range(101):
+            at.switch.resume(f"e{n}")
+        assert at.switch.resume("e100").known
+        assert at.switch.resume("e1").known
+        assert not at.switch.resume("e0").known
+        with at.database.reading() as connection:
+            kept = connection.execute(sa.select(meta.c.value).where(meta.c.name == "stop:seen"))
+            assert len(kept.scalar_one().split()) == 100
 
 
 def test_a_switch_that_cant_be_read_counts_as_stopped(tmp_path: Path) -> None:

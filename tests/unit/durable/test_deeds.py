@@ -155,12 +155,14 @@ def test_the_switch_is_moved_and_read(tmp_path: Path) -> None:
     async def story() -> None:
         async with office(tmp_path) as made:
             assert await made.do(lambda deeds: deeds.stopped()) is None
-            stands = await made.do(lambda deeds: deeds.stop(ANA, "game day"))
+            stands = (await made.do(lambda deeds: deeds.stop(ANA, "game day", "e1"))).now
+            assert stands is not None
             assert (stands.by, stands.why) == ("ana", "game day")
             overview = await made.do(lambda deeds: deeds.overview())
             assert overview.stopped == await made.do(lambda deeds: deeds.stopped())
-            assert await made.do(lambda deeds: deeds.resume()) == overview.stopped
-            assert await made.do(lambda deeds: deeds.resume()) is None
+            again = await made.do(lambda deeds: deeds.resume("e2"))
+            assert (again.before, again.now) == (overview.stopped, None)
+            assert (await made.do(lambda deeds: deeds.resume("e2"))).known
 
     run(story())
 

@@ -14,7 +14,7 @@ from slack_bolt import BoltResponse
 from tailhound.actions.silence import Matcher
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.silences import Wish
-from tailhound.durable.switch import Stopped
+from tailhound.durable.switch import Moved, Stopped
 from tailhound.model import Alert, Incident, Missing
 from tailhound.rules.runbook import Runbook
 from tailhound.slack.blocks import message
@@ -81,15 +81,16 @@ class Desk:
     def end_silence(self, pressed: Click, remote_id: str) -> bool:
         return self._store("end_silence", pressed, remote_id)
 
-    def stop(self, person: Person, why: str) -> Stopped:
+    def stop(self, person: Person, why: str, envelope: str) -> Moved:
         self._store("stop", person, why)
-        self.switch = self.switch or Stopped(by=person.name, at=NOW, why=why)
-        return self.switch
+        before = self.switch
+        self.switch = before or Stopped(by=person.name, at=NOW, why=why)
+        return Moved(before=before, now=self.switch)
 
-    def resume(self) -> Stopped | None:
+    def resume(self, envelope: str) -> Moved:
         self._store("resume")
         was, self.switch = self.switch, None
-        return was
+        return Moved(before=was, now=None)
 
     def diagnose(self, person: Person, labels: Mapping[str, str]) -> Begun:
         self._store("diagnose", person, dict(labels))

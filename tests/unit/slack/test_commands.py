@@ -10,6 +10,7 @@ import pytest
 
 from tailhound.app import collectors, runbook_files
 from tailhound.durable.acts import Person
+from tailhound.durable.switch import Moved, Stopped
 from tailhound.errors import SettingsError, StoreUnavailable
 from tailhound.model import OnIt, Verdict
 from tailhound.requests.argv import SHIPPED
@@ -22,7 +23,7 @@ from tailhound.slack.deeds import Begun
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER
 from tests.samples.incidents import CONFIRMED, LISTED, UNKNOWN
-from tests.samples.story import at
+from tests.samples.story import NOW, at
 from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor, texts
 
 
@@ -283,3 +284,15 @@ def test_a_command_from_another_workspace_does_nothing(room: Floor) -> None:
     room.deliver(envelope(), payload)
     assert STRANGER in room.told()
     assert len(room.desk.stored) == 1
+
+
+@pytest.mark.parametrize("command", ["stop", "resume"])
+def test_a_command_that_another_replica_has_done_is_told_to_who_typed(
+    room: Floor, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    stands = Stopped(by="<!here>", at=NOW, why="")
+    known = Moved(before=stands, now=stands, known=True)
+    monkeypatch.setattr(room.desk, command, lambda *_: known)
+    told = "Done already; nothing was moved now. Changes are stopped by &lt;!here&gt; since"
+    assert room.type(command).startswith(told)
+    assert len(room.slack.whispers(CHANNEL)) == 1

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailhound.actions.silence import scopes
-from tailhound.durable.switch import Stopped
+from tailhound.durable.switch import Moved, Stopped
 from tailhound.model import Alert, AlertStatus, Incident, Missing, OnIt, Reason, Silenced
 from tailhound.model.people import Rating
 from tailhound.slack import command_texts, commands
@@ -160,7 +160,8 @@ def test_answers_of_commands_are_short_and_without_markup(
         command_texts.begun_text(Begun(incident="", why_not=why), labels, "C1"),
         command_texts.begun_text(Begun(incident="7F3K", joined=True), labels, "C1"),
         command_texts.stopped_text(stopped, is_new=True),
-        command_texts.resumed_text(stopped, name, NOW),
+        command_texts.resumed_text(Moved(before=stopped, now=None), name, NOW),
+        command_texts.known_text(Moved(before=stopped, now=stopped, known=True), NOW),
         command_texts.runbooks_text((), [name]),
         *([command_texts.ran_text(found[0], labels)] if found else []),
     ]
