@@ -23,13 +23,14 @@ from tailhound.errors import SettingsError
 from tailhound.settings_forms import Address, Channel, DatabaseUrl, Days, objective
 from tailhound.settings_headers import Headers
 from tailhound.settings_patterns import why_not
+from tailhound.settings_people import Role
 from tailhound.settings_places import Origin, explained, place, where
 from tailhound.settings_reading import read
 from tailhound.settings_secrets import Secret, Section, secrets
 
 __all__ = [
     "Alertmanager", "Basic", "Deadlines", "Host", "Incidents", "Kubernetes", "Listen", "Profile",
-    "Prometheus", "Route", "Secret", "Section", "Settings", "Slack", "Ssh", "Store", "load",
+    "Prometheus", "Role", "Route", "Secret", "Section", "Settings", "Slack", "Ssh", "Store", "load",
 ]  # fmt: skip
 
 
@@ -66,6 +67,12 @@ class Store(Section):
 
     url: DatabaseUrl = "sqlite:///tailhound.db"
     password: Secret | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """The SQLite file; None = PostgreSQL."""
+        path = self.url.removeprefix("sqlite:///")
+        return Path(path).absolute() if path != self.url else None
 
     def secret(self) -> str:
         """The password, "" when there is none; SettingsError when it can't be read."""
@@ -251,9 +258,15 @@ class Profile(Section):
 
 
 class Settings(Section):
-    """The whole configuration."""
+    """The whole configuration.
+
+    While `stop_file` exists all changes are stopped; empty = a file beside an SQLite database.
+    `approvals` says by role who may approve changes, and end a stop.
+    """
 
     mode: Literal["observe", "shadow", "one-click"] = "observe"
+    stop_file: str = ""
+    approvals: Mapping[str, Role] = {}
     store: Store = Store()
     listen: Listen = Listen()
     runbooks: tuple[str, ...] = ("shipped",)
@@ -285,6 +298,14 @@ class Settings(Section):
     def overrides(self) -> int:
         """How many keys variables have set."""
         return len(self._origin.variables)
+
+    @property
+    def stops(self) -> Path | None:
+        """The file that stops all changes while it exists; None = there is none."""
+        if self.stop_file:
+            return Path(self.stop_file).absolute()
+        file = self.store.file
+        return None if file is None else file.with_name(f"{file.name}.stop")
 
     def secrets(self) -> tuple[Secret, ...]:
         """All secrets that are referred to."""

@@ -47,7 +47,8 @@ def manager(tmp_path: Path, needs: Needs) -> Iterator[Alertmanager]:
 
 @contextmanager
 def serving(folder: Path, slack: SlackStandin, **values: Any) -> Iterator[Bot]:
-    shared = merged(with_slack(folder, slack, socket=True), values)
+    approvers = {"approvals": {"sre-oncall": {"users": [ANA]}}}
+    shared = merged({**with_slack(folder, slack, socket=True), **approvers}, values)
     with Bot(folder / "bot", shared) as bot:
         bot.start()
         slack.wait_connected(timeout=20)
@@ -175,9 +176,10 @@ def test_what_people_say_and_stop_survives_a_kill(tmp_path: Path, slack: SlackSt
         home = slack.core.home(ANA)
         assert home is not None
         assert "1 have feedback: 0 right, 0 incomplete, 1 wrong." in texts(home)
-        assert "Changes are no longer stopped" in slack.command(
-            "resume", channel=CHANNEL
-        ).payload["text"]  # fmt: skip
+        slack.command("resume", channel=CHANNEL)
+        slack.wait_for(
+            lambda: any("Changes are no longer stopped" in m["text"]
+                        for m in slack.messages(CHANNEL)), 15)  # fmt: skip
 
 
 def test_a_check_that_is_asked_for_appears_in_the_channel(

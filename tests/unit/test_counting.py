@@ -28,8 +28,14 @@ class Place:
         return self.answer
 
 
-def delivered(metrics: Metrics, seen: list[tuple[Incident, str]], answer: Posted | Later) -> str:
-    counting_place = Counting(Place(answer), metrics, lambda: NOW, verdicts=True)
+def delivered(
+    metrics: Metrics,
+    seen: list[tuple[Incident, str]],
+    answer: Posted | Later,
+    *,
+    posts: bool = True,
+) -> str:
+    counting_place = Counting(Place(answer), metrics, lambda: NOW, posts=posts, verdicts=True)
     for shown, message in seen:
         letter = Delivery(id=1, incident=shown, place="C", message=message)
         asyncio.run(counting_place.deliver(letter))
@@ -45,6 +51,11 @@ def test_the_first_post_is_timed_and_a_verdict_counts_once() -> None:
     assert "tailhound_first_post_seconds_count 1.0" in text
     assert "tailhound_first_post_seconds_sum 0.5" in text
     assert 'tailhound_verdicts_total{outcome="cause found"} 1.0' in text
+
+
+def test_a_notifier_beside_the_one_that_counts_posts_counts_none() -> None:
+    text = delivered(Metrics(), [(OPEN, "")], Posted("C", "1.0"), posts=False)
+    assert "tailhound_first_post_seconds_count 0.0" in text
 
 
 def test_what_was_not_delivered_is_not_counted() -> None:

@@ -38,7 +38,9 @@ class Arrivals:
         return read
 
     def note(self, group: AlertGroup) -> None:
-        """A group of alerts came in."""
+        """A group of alerts came in; what a person asked for did not come from Alertmanager."""
+        if group.alerts and all(alert.is_by_hand for alert in group.alerts):
+            return
         now = self._clock()
         fires = any(
             alert.name == WATCHDOG and alert.status is AlertStatus.FIRING for alert in group.alerts

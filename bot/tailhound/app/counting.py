@@ -17,16 +17,24 @@ ReadGroup = Callable[[bytes], AlertGroup]
 
 
 class Counting:
-    """A notifier that counts: the first post of each incident, and each verdict once."""
+    """A notifier that counts what it is told to: the first post of each incident, or each verdict
+    once. One notifier counts each, so that nothing counts twice.
+    """
 
     def __init__(
-        self, inner: Notifier, metrics: Metrics, clock: Callable[[], datetime], *, verdicts: bool
+        self,
+        inner: Notifier,
+        metrics: Metrics,
+        clock: Callable[[], datetime],
+        *,
+        posts: bool,
+        verdicts: bool,
     ) -> None:
         self.name = inner.name
         self._inner = inner
         self._metrics = metrics
         self._clock = clock
-        self._verdicts = verdicts
+        self._posts, self._verdicts = posts, verdicts
         self._seen: OrderedDict[tuple[str, int], None] = OrderedDict()
 
     async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
@@ -34,7 +42,7 @@ class Counting:
         outcome = await self._inner.deliver(delivery)
         if isinstance(outcome, Posted):
             incident = delivery.incident
-            if not (delivery.message or delivery.unsure or delivery.part):
+            if self._posts and not (delivery.message or delivery.unsure or delivery.part):
                 took = (self._clock() - incident.received_at).total_seconds()
                 self._metrics.first_post(max(0.0, took))
             if self._verdicts:

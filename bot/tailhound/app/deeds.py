@@ -14,7 +14,7 @@ from typing import TypeVar
 from tailhound.actions.silence import Matcher
 from tailhound.app.investigators import Make
 from tailhound.app.office import only
-from tailhound.diagnosis.group import key_of, subject_of, with_severity
+from tailhound.diagnosis.group import key_of, subject_of, telling_labels, with_severity
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.by_hand import body_of
 from tailhound.durable.names import short_name
@@ -26,7 +26,7 @@ from tailhound.errors import SettingsError
 from tailhound.model import OPEN_STATES, Alert, Incident, Missing, Reason, State
 from tailhound.rules.loading import Compiled
 from tailhound.rules.runbook import Runbook
-from tailhound.settings import Settings
+from tailhound.settings import Role, Settings
 from tailhound.slack.deeds import Begun, Overview, Part, Word
 from tailhound.sources.alertmanager import read_group
 from tailhound.store import history
@@ -84,6 +84,11 @@ class ServerDeeds:
     def can_silence(self) -> bool:
         """Whether there is an Alertmanager."""
         return self._given.silencer is not None
+
+    @property
+    def approvals(self) -> Mapping[str, Role]:
+        """As configured."""
+        return self._given.settings.approvals
 
     @property
     def runbooks(self) -> Sequence[Runbook]:
@@ -179,9 +184,9 @@ class ServerDeeds:
     def diagnose(self, person: Person, labels: Mapping[str, str]) -> Begun:
         """An open incident about it is enough; otherwise an alert of our own makes one."""
         given = self._given
-        loud = given.settings.incidents.severity_label  # routes notify by it: nobody types it
-        quiet = {name: value for name, value in labels.items() if name != loud}
-        body = body_of(quiet, person.name, given.clock())
+        if stray := self._stray(labels):
+            return Begun(incident="", why_not=stray)
+        body = body_of(labels, person.name, given.clock())
         asked = _incident(body, given)
         about = self._reader.list(states=OPEN_STATES, text=asked.subject.workload, limit=LISTED)
         same = next((one for one in about if one.key == asked.key), None)
@@ -197,6 +202,8 @@ class ServerDeeds:
     def run(self, runbook: str, labels: Mapping[str, str]) -> Incident:
         """One cause, by the backends as they are now."""
         given = self._given
+        if stray := self._stray(labels):
+            raise SettingsError(stray)
         incident = _incident(body_of(labels, "somebody", given.clock()), given)
         made = given.make(only(given.compiled, runbook))
         terms = Terms(as_of=given.clock(), seconds=given.settings.deadlines.verdict)
@@ -208,6 +215,16 @@ class ServerDeeds:
                 return await investigate(made, incident, terms)
 
         return self._done(ran())
+
+    def _stray(self, labels: Mapping[str, str]) -> str:
+        """Why these labels are no subject; "" when they are. Routes go by labels, and mentions by
+        the severity: nobody types those that name no workload, pod, node or cluster.
+        """
+        known = telling_labels(self._given.settings.incidents)
+        stray = next((name for name in labels if name not in known), "")
+        return (
+            f"{stray} names nothing that could be checked; {', '.join(known)} do" if stray else ""
+        )
 
     def _channels(self, incident: Incident) -> tuple[str, ...]:
         return tuple(self._given.channels(incident))

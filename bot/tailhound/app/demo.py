@@ -24,7 +24,7 @@ from tailhound.app.greeting import Voice
 from tailhound.app.serving import Extras, Server
 from tailhound.settings import Settings
 from tailhound.slack.local import LocalSlack
-from tailhound.slack.local_app import LocalApp
+from tailhound.slack.local_app import YOU, LocalApp
 from tailhound.web.server import bind
 
 CHANNEL = "C0DEMO"
@@ -152,6 +152,7 @@ def _settings(folder: Path, address: str, api_url: str) -> Settings:
         {
             "store": {"url": f"sqlite:///{folder}/tailhound.db"},
             "listen": {"public_url": address},
+            "approvals": {"demo": {"users": [YOU]}},
             "slack": {
                 "bot_token": {"file": str(token)},
                 "channel": CHANNEL,

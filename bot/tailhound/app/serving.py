@@ -131,6 +131,7 @@ class Server:
                 notifiers={notifier.name: notifier for notifier in self._notifiers(reader)},
                 manners=self._chat.manners(),
                 silencer=silencer,
+                stop_file=self._settings.stops,
             )
         )
         parts = replace(self._site.parts(durable, database, reader), recorded=self._is_demo)
@@ -247,8 +248,9 @@ class Server:
     def _notifiers(self, reader: IncidentReader) -> tuple[Notifier, ...]:
         voice = self._extras.voice
         console = ConsoleNotifier(voice.say, voice.warn)
-        made: list[Notifier] = [Counting(console, self._metrics, now, verdicts=True)]
         slack = self._chat.notifier(reader, now)
-        if slack is not None:
-            made.append(Counting(slack, self._metrics, now, verdicts=False))
-        return tuple(made)
+        # people read Slack where there is one: its first posts are those that count
+        alone = Counting(console, self._metrics, now, posts=slack is None, verdicts=True)
+        if slack is None:
+            return (alone,)
+        return alone, Counting(slack, self._metrics, now, posts=True, verdicts=False)

@@ -66,7 +66,7 @@ class Site:
             accuracy=lambda since: accuracy(database, since),
             look=self.board.look,
             health=lambda: self._health(durable, database),
-            stopped=lambda: _stopped(database),
+            stopped=lambda: self._stopped(database),
             slack_link=lambda incident: self._slack_link(reader, incident),
         )
 
@@ -95,6 +95,11 @@ class Site:
             outbox_oldest_seconds=counted.oldest_seconds,
         )
 
+    def _stopped(self, database: Database) -> Stop | None:
+        with database.reading() as connection:
+            found = stopped(connection, self._settings.stops)
+        return None if found is None else Stop(by=found.by, at=found.at, why=found.why)
+
     def _health(self, durable: Durable, database: Database) -> Sequence[HealthLine]:
         now = self._clock()
         peers = durable.replicas.peers() if durable.replicas else ()
@@ -102,7 +107,7 @@ class Site:
             *self.backends(),
             *self.arrivals.lines(),
             *message_lines(durable.outbox.standings()),
-            *own_lines(self._counts(database), self._settings.mode, _stopped(database), now),
+            *own_lines(self._counts(database), self._settings.mode, self._stopped(database), now),
             *replica_lines(database.name, peers),
         )
 
@@ -113,9 +118,3 @@ def _home(settings: Settings) -> Home | None:
     if token is None or address != Slack().api_url:
         return None
     return Home(lambda: client(token.token(), address, SLACK_SECONDS))
-
-
-def _stopped(database: Database) -> Stop | None:
-    with database.reading() as connection:
-        found = stopped(connection)
-    return None if found is None else Stop(by=found.by, at=found.at, why=found.why)

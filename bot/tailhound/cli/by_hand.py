@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tailhound.diagnosis.group import telling_labels
 from tailhound.errors import SettingsError
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Incidents
 
-_PLACES = ("namespace", "pod", "container", "node")
-"""Labels that say where an alert belongs, beside those of its workload and cluster."""
 _LABEL_OF = {"pods": "pod", "nodes": "node", "workload": "deployment", "model_name": "model_name"}
 """The label that an input which is not one itself is looked for by."""
 
@@ -70,8 +69,7 @@ def _fill(
 def _labels(runbook: Runbook, rules: Incidents) -> tuple[str, ...]:
     """The labels of an alert that say something here."""
     own = (item.from_label for item in runbook.inputs.values() if item.from_label)
-    found = (*_PLACES, *rules.workload_labels, *rules.cluster_labels, *own)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys((*telling_labels(rules), *own)))
 
 
 def _takes(runbook: Runbook, rules: Incidents) -> str:

@@ -16,6 +16,9 @@ EXPORTER_JOBS = re.compile(r"(^|[-/])(node-exporter|dcgm-exporter|kubelet|apiser
 scrape honours labels; for those the `exported_` spelling or the node counts. cAdvisor's job is
 `kubelet`, but its alerts keep the container's own namespace and pod (kubernetes-mixin)."""
 
+PLACES = ("namespace", "pod", "container", "node")
+"""Labels that say where an alert belongs, beside those of its workload and cluster."""
+
 _RANK = {"page": 0, "critical": 0, "error": 1, "warning": 2, "ticket": 2, "info": 3}
 _OWN_LABELS = frozenset({"kubelet"})
 _RANDOM = "[bcdfghjklmnpqrstvwxz2456789]"  # the letters that Kubernetes makes suffixes from
@@ -36,6 +39,8 @@ def why_ignored(alert: Alert, settings: Incidents) -> str | None:
 
 def with_severity(alert: Alert, settings: Incidents) -> Alert:
     """The alert with what its severity label means at this site."""
+    if alert.is_by_hand:
+        return replace(alert, severity="")
     told = alert.labels.get(settings.severity_label, "")
     return replace(alert, severity=settings.severities.get(told, told)[:40])
 
@@ -63,6 +68,12 @@ def subject_of(alert: Alert, settings: Incidents) -> Subject:
         common["node"] = labels.get("instance", "").rsplit(":", 1)[0]
     kind = SubjectKind.NODE if common["node"] else SubjectKind.GROUP
     return Subject(kind=kind, **common)
+
+
+def telling_labels(settings: Incidents) -> tuple[str, ...]:
+    """The labels that say what an alert is about here; no severity is among them."""
+    named = dict.fromkeys((*PLACES, *settings.workload_labels, *settings.cluster_labels))
+    return tuple(name for name in named if name not in ("severity", settings.severity_label))
 
 
 def key_of(subject: Subject, group: AlertGroup) -> str:

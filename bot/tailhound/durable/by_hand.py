@@ -17,14 +17,12 @@ from tailhound.durable.admission import Accepted
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.turns import Turns
+from tailhound.model.alert import BY_HAND
 from tailhound.store.database import Database
 from tailhound.store.tables import alert, body
 
 ALERT = "asked by hand"
 """The name of its alert."""
-
-_MARK = "by-hand-"
-"""How the fingerprints of its alerts begin. Alertmanager makes its own: no label can look so."""
 
 LASTS = timedelta(hours=1)
 LOOK_SECONDS = 60.0
@@ -37,7 +35,7 @@ def body_of(labels: Mapping[str, str], by: str, now: datetime) -> bytes:
     one = {
         "status": "firing",
         "labels": {**labels, "alertname": ALERT},
-        "fingerprint": f"{_MARK}{hashlib.sha256(named.encode()).hexdigest()[:16]}",
+        "fingerprint": f"{BY_HAND}{hashlib.sha256(named.encode()).hexdigest()[:16]}",
         "annotations": {"summary": f"{by} asked for this check"},
         "startsAt": now.isoformat(),
     }
@@ -51,7 +49,7 @@ def ended(asked: bytes, now: datetime) -> bytes:
     """The body that says that it is over; ValueError when `asked` is none of these."""
     document = json.loads(asked)
     try:
-        ours = [one for one in document["alerts"] if one["fingerprint"].startswith(_MARK)]
+        ours = [one for one in document["alerts"] if one["fingerprint"].startswith(BY_HAND)]
         alerts = [{**one, "status": "resolved", "endsAt": now.isoformat()} for one in ours]
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError("not a body that was made by hand") from error
@@ -87,7 +85,7 @@ class AskedByHand:
             sa.select(body.c.content)
             .join(alert, alert.c.body_sha == body.c.sha)
             .where(
-                alert.c.fingerprint.startswith(_MARK),
+                alert.c.fingerprint.startswith(BY_HAND),
                 alert.c.status == "firing",
                 alert.c.starts_at < before,
             )

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TypeVar
 
 from tailhound.durable.acts import Acts, Click
@@ -43,7 +44,7 @@ class Surroundings:
 
     The database must stay open until `Durable.stop` has returned. `poll_seconds` is how often the
     queue of investigations is looked at. `pulse` is that of a replica on PostgreSQL. Without a
-    `silencer` no silence is set.
+    `silencer` no silence is set. While `stop_file` exists all changes are stopped.
     """
 
     database: Database
@@ -56,6 +57,7 @@ class Surroundings:
     poll_seconds: float = 0.1
     pulse: Pulse = field(default_factory=Pulse)
     silencer: Silencer | None = None
+    stop_file: Path | None = None
 
 
 class Durable:
@@ -160,7 +162,7 @@ class Durable:
 
     async def switch(self, move: Callable[[Switch], R]) -> R:
         """Read or move the stop switch (`durable.switch`)."""
-        return await self._blocking.run(lambda: move(Switch(self._desk)))
+        return await self._blocking.run(lambda: move(Switch(self._desk, self._given.stop_file)))
 
     async def silence(self, pressed: Click, wish: Wish) -> bool:
         """Store a silence that somebody wants; it is set in Alertmanager a moment later.

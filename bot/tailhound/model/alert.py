@@ -9,6 +9,11 @@ PAGES = frozenset({"critical", "page"})
 """The severities, in small letters, that page somebody."""
 
 
+BY_HAND = "by-hand-"
+"""How the fingerprints of the alerts begin that stand for what a person asked. Alertmanager makes
+its own fingerprints: no label can look so."""
+
+
 class AlertStatus(Enum):
     """Alertmanager's two words."""
 
@@ -34,8 +39,15 @@ class Alert:
     severity: str = ""
 
     @property
+    def is_by_hand(self) -> bool:
+        """Whether it stands for what a person asked. Such an alert has no severity."""
+        return self.fingerprint.startswith(BY_HAND)
+
+    @property
     def rated(self) -> str:
         """How bad it is: what the site makes of the label, else the label itself; "" without."""
+        if self.is_by_hand:
+            return ""
         return self.severity or self.labels.get("severity", "")
 
     @property

@@ -21,7 +21,7 @@ from tailhound.slack.deeds import Overview
 from tailhound.slack.events import Event
 from tailhound.slack.kit import Block, actions, button, header, section
 from tailhound.slack.limits import URL
-from tailhound.slack.people import user_of
+from tailhound.slack.people import GUEST, user_of
 from tailhound.slack.texts import written
 from tailhound.slack.tools import Tools
 
@@ -100,7 +100,7 @@ class HomeTab:
         person = tools.person(event, ack)
         if person is None:
             return
-        why_not = tools.people.why_no_member(person)
+        why_not = GUEST if tools.people.is_outsider(person) else ""
         if not why_not:
             tools.store.ask(lambda: tools.deeds.stop(person, "", event.envelope))
         ack()

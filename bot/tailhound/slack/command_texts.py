@@ -129,14 +129,13 @@ def unknown_runbook_text(wanted: str, runbooks: Sequence[Runbook]) -> str:
 
 def stopped_text(stopped: Stopped, *, is_new: bool) -> str:
     """What everybody in the channel reads when somebody stops all changes."""
-    by, why = escape.value(stopped.by, 40) or "Somebody", escape.value(stopped.why, 200)
+    by, why = escape.value(stopped.by, 40) or "somebody", escape.value(stopped.why, 200)
     at = f" {clock(stopped.at)}" if stopped.at else ""
     reason = f": “{why}”" if why else ""
     already = "" if is_new else "Already stopped. "
-    return (
-        f"⛔ {already}{by} stopped all changes{at}{reason}. Diagnoses go on. "
-        "End: `/tailhound resume`"
-    )
+    end = f"remove {escape.code(stopped.file, 200)}" if stopped.file else "`/tailhound resume`"
+    who = f"{by[0].upper()}{by[1:]}" if stopped.file or not stopped.by else by
+    return f"⛔ {already}{who} stopped all changes{at}{reason}. Diagnoses go on. End: {end}"
 
 
 def stopping_text(moved: Moved, now: datetime) -> str:
@@ -163,6 +162,11 @@ def resumed_text(moved: Moved, by: str, now: datetime) -> str:
         return known_text(moved, now)
     if was is None:
         return "Nothing was stopped. `/tailhound status` tells how things stand."
+    if was.file:
+        return (
+            f"Not changed. {escape.code(was.file, 200)} stops all changes as long as it exists. "
+            "Remove it where tailhound runs."
+        )
     off = f"; off for {duration((now - was.at).total_seconds())}" if was.at else ""
     return (
         f"Changes are no longer stopped ({escape.value(by, 40)}, {clock(now)}{off}). "

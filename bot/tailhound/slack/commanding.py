@@ -12,6 +12,7 @@ from tailhound.slack import commands, escape
 from tailhound.slack.actions import incident_in
 from tailhound.slack.commands import Standing
 from tailhound.slack.events import Event
+from tailhound.slack.people import GUEST
 from tailhound.slack.promptly import Told
 from tailhound.slack.silence_form import NO_ALERTMANAGER, SilenceForm
 from tailhound.slack.tools import BUSY, Tools, aloud, ephemeral
@@ -118,9 +119,8 @@ class Commanding:
 
     def _stop(self, event: Event, person: Person, words: list[str]) -> _Answer:
         tools = self._tools
-        why_not = tools.people.why_no_member(person)
-        if why_not:
-            return ephemeral(why_not)
+        if tools.people.is_outsider(person):
+            return ephemeral(GUEST)
         why = escape.clean(" ".join(words))[:200]
         found = tools.store.ask(lambda: tools.deeds.stop(person, why, event.envelope))
         if not isinstance(found, Told):
@@ -129,13 +129,16 @@ class Commanding:
         return ephemeral(said) if found.value.known else aloud(said)
 
     def _resume(self, event: Event, person: Person, _words: list[str]) -> _Answer:
+        """Behind the acknowledgement: Slack is asked who is in which group."""
+        return lambda: self._tools.reply(event.response_url, self._resumed(event, person))
+
+    def _resumed(self, event: Event, person: Person) -> dict[str, Any]:
         tools = self._tools
-        why_not = tools.people.why_no_member(person)
-        if why_not:
+        if why_not := tools.approvers.why_not(person):
             return ephemeral(why_not)
         found = tools.store.ask(lambda: tools.deeds.resume(event.envelope))
         if not isinstance(found, Told):
             return ephemeral(NOT_STORED)
         said = texts.resumed_text(found.value, person.name, tools.now())
-        silent = found.value.known or found.value.before is None
-        return ephemeral(said) if silent else aloud(said)
+        was_moved = found.value.before is not None and found.value.now is None
+        return aloud(said) if was_moved else ephemeral(said)

@@ -14,6 +14,7 @@ from tailhound.durable.silences import Wish
 from tailhound.durable.switch import Moved, Stopped
 from tailhound.model import Alert, Incident, Missing, Rating
 from tailhound.rules.runbook import Runbook
+from tailhound.settings import Role
 from tailhound.store.history import Month, Past
 
 
@@ -75,6 +76,10 @@ class Deeds(Protocol):
     @property
     def can_silence(self) -> bool:
         """Whether there is an Alertmanager to set silences in."""
+
+    @property
+    def approvals(self) -> Mapping[str, Role]:
+        """Who may approve changes and end a stop, by role."""
 
     @property
     def runbooks(self) -> Sequence[Runbook]:

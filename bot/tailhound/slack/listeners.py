@@ -29,6 +29,7 @@ from tailhound.slack.actions import (
     WRONG,
 )
 from tailhound.slack.app_home import HomeTab
+from tailhound.slack.approvers import Approvers
 from tailhound.slack.behind import Behind
 from tailhound.slack.calls import client
 from tailhound.slack.commanding import Commanding
@@ -74,6 +75,7 @@ class SlackListeners:
                 deeds=deeds,
                 store=Promptly(),
                 people=people,
+                approvers=Approvers(lambda: brisk, deeds.approvals, people),
                 behind=self._behind,
                 envelopes=self._envelopes,
                 web=web,

@@ -29,6 +29,9 @@ from tailhound.slack.render_html import message_html, mrkdwn_html
 
 Form = Mapping[str, Sequence[str]]
 
+YOU: Final = "U0YOU"
+"""Who sits before the demo's channel."""
+
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _BODY_BYTES: Final = 1_000_000
 _FILE_BYTES: Final = 20_000_000
@@ -54,9 +57,7 @@ class LocalApp:
     ("http://127.0.0.1:8080/slack").
     """
 
-    def __init__(
-        self, slack: LocalSlack, deliver: Deliver, *, base: str, user: str = "U0YOU"
-    ) -> None:
+    def __init__(self, slack: LocalSlack, deliver: Deliver, *, base: str, user: str = YOU) -> None:
         self._slack = slack
         self._hands = Hands(slack, deliver, user)
         self._base = base.rstrip("/")

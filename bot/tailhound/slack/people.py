@@ -1,8 +1,8 @@
 """Who pressed or typed: an id that does not change, a name to show, and what they may do here.
 
-What a payload says of a person is enough for the bot's own records. Whoever stops, resumes or
-silences is looked up: guests, strangers, bots and those whom Slack does not tell may not (fail
-closed).
+What a payload says of a person is enough for the bot's own records. Whoever resumes or silences is
+looked up: guests, strangers, bots and those whom Slack does not tell may not (fail closed).
+Stopping is safe whoever does it: only those who are known to be outsiders may not.
 """
 
 import re
@@ -26,7 +26,7 @@ NAME_LENGTH: Final = 40
 STRANGER: Final = "Not done. Only people of this workspace may press or type this here."
 _REMEMBERED: Final = 5_000
 _ID: Final = re.compile(r"[UW][A-Z0-9]{1,40}")
-_GUEST: Final = "Not done. This is for full members of this workspace."
+GUEST: Final = "Not done. This is for full members of this workspace."
 
 Payload = Mapping[str, Any]
 
@@ -87,6 +87,21 @@ class People:
         """Why somebody may not stop, resume or silence; "" for a full member."""
         return self._looked_up(person.id).why_not
 
+    def is_outsider(self, person: Person) -> bool:
+        """Whether Slack says, or said last, that somebody is no full member.
+
+        Where it has never said so this is False: for what is safe whoever does it.
+        """
+        found = self._looked_up(person.id)
+        if not found.at:
+            with self._lock:
+                found = self._known.get(person.id, found)
+        return bool(found.at and found.why_not)
+
+    def name_of(self, id: str) -> str:
+        """The name of somebody who does nothing here now; the id where Slack does not tell."""
+        return self._looked_up(id).name or id
+
     def _looked_up(self, id: str) -> _Known:
         with self._lock:
             known = self._known.get(id)
@@ -110,7 +125,7 @@ class People:
             return _Known("", _untold(found), 0.0)
         user = _inner(found.data, "user")
         name = _inner(user, "profile").get("display_name") or user.get("name") or ""
-        why_not = "" if _is_full_member(user, self._team) else _GUEST
+        why_not = "" if _is_full_member(user, self._team) else GUEST
         return _Known(named(str(name)), why_not, self._monotonic())
 
     def _why_no_team(self, web: WebClient) -> str:

@@ -13,6 +13,7 @@ from slack_sdk.webhook import WebhookClient
 from slack_sdk.webhook.webhook_response import WebhookResponse
 
 from tailhound.durable.acts import Person
+from tailhound.slack.approvers import Approvers
 from tailhound.slack.behind import Behind
 from tailhound.slack.calls import Lost, No, Said, outcome_of
 from tailhound.slack.deeds import Deeds
@@ -41,6 +42,7 @@ class Tools:
     deeds: Deeds
     store: Promptly
     people: People
+    approvers: Approvers
     behind: Behind
     envelopes: Envelopes
     web: WebClient

@@ -13,7 +13,7 @@ from tailhound.durable.acts import Acts, Click, Person
 from tailhound.durable.boot import Boot
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Task
-from tailhound.durable.switch import Switch
+from tailhound.durable.switch import Switch, stopped_by
 from tailhound.model import (
     Confidence,
     Diagnosis,
@@ -41,6 +41,7 @@ class Office:
 
     acts: Acts
     switch: Switch
+    desk: Desk
     database: Database
     clock: Clock
 
@@ -95,7 +96,7 @@ def opened(folder: Path) -> Iterator[Office]:
         joined = _incident("8R5W", clock, state=State.JOINED, joined_into="7F3K")
         records.insert(connection, [joined], clock.now)
     try:
-        yield Office(Acts(desk), Switch(desk), database, clock)
+        yield Office(Acts(desk), Switch(desk), desk, database, clock)
     finally:
         database.close()
 
@@ -235,3 +236,41 @@ def test_a_switch_that_cant_be_read_counts_as_stopped(tmp_path: Path) -> None:
         standing = at.switch.state()
         assert standing is not None
         assert standing.why == "the stop switch can't be read"
+
+
+def test_a_file_stops_all_changes_as_long_as_it_exists(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        file = tmp_path / "x.stop"
+        switch = Switch(at.desk, file)
+        assert switch.state() is None
+        file.write_text("game day\nsecond line", encoding="utf-8")
+        stands = switch.state()
+        assert stands is not None
+        assert (stands.by, stands.why, stands.file) == ("the file x.stop", "game day", str(file))
+        assert stands.at is not None
+        assert switch.resume().now == stands
+        file.unlink()
+        assert switch.state() is None
+
+
+def test_a_resume_leaves_a_stop_as_it_is_that_a_file_backs(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        file = tmp_path / "x.stop"
+        file.touch()
+        switch = Switch(at.desk, file)
+        switch.stop(ANA, "by hand")
+        switch.resume()
+        file.unlink()
+        stands = switch.state()
+        assert stands is not None
+        assert stands.why == "by hand"
+
+
+def test_a_stop_file_that_cant_be_looked_at_counts_as_there(tmp_path: Path) -> None:
+    name = tmp_path / ("x" * 300)  # longer than a file's name may be
+    found = stopped_by(name)
+    assert found is not None
+    assert found.at is None
+    assert "can't be looked at" in found.why
+    assert stopped_by(tmp_path / "absent" / "x.stop") is None
+    assert stopped_by(None) is None

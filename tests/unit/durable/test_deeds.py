@@ -224,13 +224,18 @@ def test_the_page_is_where_people_reach_it(tmp_path: Path) -> None:
     run(story())
 
 
-def test_nobody_types_a_severity_that_notifies_a_group(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["severity", "priority", "team", "tailhound_thread"])
+def test_nobody_types_a_label_that_chooses_a_channel_or_a_mention(
+    tmp_path: Path, name: str
+) -> None:
     async def story() -> None:
-        async with office(tmp_path) as made:
-            labels = {"namespace": "prod", "deployment": "llm-9", "severity": "critical"}
+        async with office(tmp_path, incidents={"severity_label": "priority"}) as made:
+            labels = {"namespace": "prod", "deployment": "llm-9", name: "critical"}
             begun = await made.do(lambda deeds: deeds.diagnose(ANA, labels))
-            incident = await made.here.diagnosed(begun.incident)
-            assert incident.severity == ""
-            assert "severity" not in incident.alerts[0].labels
+            assert begun.incident == ""
+            assert begun.why_not.startswith(f"{name} names nothing that could be checked; namespa")
+            with pytest.raises(SettingsError, match=f"^{name} names nothing"):
+                await made.do(lambda deeds: deeds.run("cpu-throttling", labels))
+            assert await made.do(lambda deeds: deeds.open()) == ()
 
     run(story())

@@ -17,6 +17,7 @@ from tailhound.durable.silences import Wish
 from tailhound.durable.switch import Moved, Stopped
 from tailhound.model import Alert, Incident, Missing
 from tailhound.rules.runbook import Runbook
+from tailhound.settings import Role
 from tailhound.slack.blocks import message
 from tailhound.slack.buttons import Offers
 from tailhound.slack.calls import client
@@ -54,8 +55,12 @@ class Desk:
     mode: str = "observe"
     page: str = "https://tailhound.example/incidents"
     can_silence: bool = True
+    approvals: Mapping[str, Role] = field(
+        default_factory=lambda: {"sre-oncall": Role(users=(ANA,))}
+    )
     runbooks: Sequence[Runbook] = ()
     switch: Stopped | None = None
+    keeps_file: bool = False
     last: Incident | None = None
 
     def _store(self, *what: Any) -> bool:
@@ -89,6 +94,8 @@ class Desk:
 
     def resume(self, envelope: str) -> Moved:
         self._store("resume")
+        if self.keeps_file:
+            return Moved(before=self.switch, now=self.switch)
         was, self.switch = self.switch, None
         return Moved(before=was, now=None)
 
@@ -192,10 +199,27 @@ class Floor:
 
     def type(self, text: str, user: str = ANA) -> str:
         """Type `/tailhound text`; what the acknowledgement makes somebody see."""
-        said, heard = len(self.slack.messages(CHANNEL)), len(self.slack.whispers(CHANNEL))
+        new = self._news()
         self.hands(user).type(CHANNEL, text)
-        new = [*self.slack.messages(CHANNEL)[said:], *self.slack.whispers(CHANNEL)[heard:]]
-        return str(new[0]["text"]) if new else ""
+        told = new()
+        return told[0] if told else ""
+
+    def answer(self, text: str, user: str = ANA) -> str:
+        """Type `/tailhound text`; what is said behind the acknowledgement, which says nothing."""
+        new = self._news()
+        self.hands(user).type(CHANNEL, text)
+        self.slack.wait_for(lambda: len(new()) == 1)
+        return new()[0]
+
+    def _news(self) -> Callable[[], list[str]]:
+        """Tells what was said to one or to all since now."""
+        said, heard = len(self.slack.messages(CHANNEL)), len(self.slack.whispers(CHANNEL))
+
+        def told() -> list[str]:
+            aloud, whispers = self.slack.messages(CHANNEL), self.slack.whispers(CHANNEL)
+            return [str(one["text"]) for one in (*aloud[said:], *whispers[heard:])]
+
+        return told
 
 
 @contextmanager
