@@ -252,6 +252,7 @@ incidents = st.builds(
             until=moment,
             alerts=st.integers(0, 10**6),
             ended_at=st.one_of(st.none(), moment),
+            trouble=st.one_of(st.just(""), text),
         ),
         20,
     ),

@@ -121,10 +121,10 @@ def clicked(connection: sa.Connection, pressed: Click, action: str, now: datetim
         "at": now.timestamp(),
     }
     connection.execute(sa.insert(click).values(stored))
-    return _home(connection, record)
+    return home_of(connection, record)
 
 
-def _home(connection: sa.Connection, record: Record) -> str:
+def home_of(connection: sa.Connection, record: Record) -> str:
     """The incident that this one has joined, or that one's, and so on; itself when it has not."""
     seen: set[str] = set()
     while record.incident.joined_into and record.incident.id not in seen:

@@ -78,11 +78,12 @@ def _age(record: Record) -> tuple[datetime, str]:
 
 
 def _taking(record: Record, other: Incident) -> Record:
-    """The record with the alerts of an incident that joins it."""
+    """The record with the alerts of an incident that joins it, and with its silences."""
     room = max(ALERTS_SHOWN - len(record.incident.alerts), 0)
     known = {(a.fingerprint, a.starts_at) for a in record.incident.alerts}
     more = [a for a in other.alerts if (a.fingerprint, a.starts_at) not in known]
     return record.edited(
         alerts=(*record.incident.alerts, *more[:room]),
         truncated_alerts=record.incident.truncated_alerts + len(more[room:]),
+        silences=(*record.incident.silences, *other.silences),
     )

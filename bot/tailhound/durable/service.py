@@ -175,7 +175,10 @@ class Durable:
         return stored
 
     async def end_silence(self, pressed: Click, remote_id: str) -> bool:
-        """Store that a silence shall end; False when it has ended already."""
+        """Store that a silence shall end; False when it has ended already.
+
+        LookupError when it is none of the incident's; StoreUnavailable as for `act`.
+        """
         stored = await self._blocking.run(Silences(self._desk).end, pressed, remote_id)
         if self.silencing:
             self.silencing.wake()

@@ -1,7 +1,8 @@
 """The rows of silences that people asked for: each function is one transaction.
 
 `asked` -> `setting` (in a commit of its own, before the call) -> `set` or `refused`; `set` ->
-`ending` -> `ended`. `durable.silencing` does the work between.
+`ending` -> `ended`, or back to `set` where Alertmanager refuses the end. `durable.silencing` does
+the work between. What went wrong stands in the incident's message until the silence would end.
 """
 
 import json
@@ -14,11 +15,12 @@ from uuid import uuid4
 import sqlalchemy as sa
 
 from tailhound.actions.silence import Matcher, Silence
-from tailhound.durable.acts import Click, clicked
+from tailhound.durable.acts import Click, clicked, home_of
 from tailhound.durable.asking import noted
 from tailhound.durable.desk import Desk
 from tailhound.model import Silenced
 from tailhound.model.wording import clock
+from tailhound.store import records
 from tailhound.store.records import Record
 from tailhound.store.tables import silence as table
 
@@ -26,6 +28,9 @@ CLAIM_SECONDS = 30.0
 """A row that somebody began to set this long ago was left by a process that is gone."""
 
 TRIES_SECONDS = 5.0
+
+_NOW = sa.select(sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float))
+_TROUBLE_LENGTH = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +55,7 @@ class Row:
     was_begun: bool
     asked_at: datetime
     claimed_at: float
+    error: str
 
 
 class Silences:
@@ -82,39 +88,38 @@ class Silences:
         return True
 
     def end(self, pressed: Click, remote_id: str) -> bool:
-        """Ask for the end of a silence; False when that click was known, or it has ended."""
+        """Ask for the end of a silence; False when that click was known, or it has ended.
+
+        LookupError when it is none of the incident's, or of those that have joined it.
+        """
         now = self._desk.boot.clock()
         with self._desk.database.writing() as connection:
+            wanted = sa.select(table.c.id, table.c.incident_id).where(
+                table.c.remote_id == remote_id, table.c.remote_id != ""
+            )
+            rows = connection.execute(wanted).all()
             home = clicked(connection, pressed, "end-silence", now)
             if home is None:
                 return False
+            own = [row.id for row in rows if _home(connection, row.incident_id) == home]
+            if not own:
+                raise LookupError(f"there is no silence {remote_id} of incident {home}")
             ended = connection.execute(
                 sa.update(table)
-                .where(table.c.remote_id == remote_id, table.c.state == "set")
-                .values(state="ending", claimed_at=0.0)
+                .where(table.c.id.in_(own), table.c.state == "set")
+                .values(state="ending", claimed_at=0.0, error="")
             )
         return ended.rowcount > 0
 
     def claim(self) -> Row | None:
-        """The next row to work at, marked as begun; None when there is none."""
-        now = self._desk.boot.clock().timestamp()
-        ahead = table.c.claimed_at > now + CLAIM_SECONDS  # only by a clock that was set back
-        stale = sa.or_(table.c.claimed_at < now - CLAIM_SECONDS, ahead)
-        due = sa.or_(table.c.claimed_at <= now, ahead)
-        wanted = (
-            sa.select(table)
-            .where(
-                sa.or_(
-                    sa.and_(table.c.state.in_(("asked", "ending")), due),
-                    sa.and_(table.c.state == "setting", stale),
-                )
-            )
-            .order_by(table.c.asked_at)
-            .limit(1)
-            .with_for_update(skip_locked=True)
-        )
+        """The next row to work at, marked as begun; None when there is none.
+
+        Claims are timed by the database's clock where replicas share one: by clocks of their own
+        that differ, two of them would set one silence at the same time.
+        """
         with self._desk.database.writing() as connection:
-            row = connection.execute(wanted).mappings().first()
+            now = self._now(connection)
+            row = connection.execute(_due(now)).mappings().first()
             if row is None:
                 return None
             state = "ending" if row["state"] == "ending" else "setting"
@@ -135,16 +140,21 @@ class Silences:
             connection.execute(sa.update(table).where(begun).values(claimed_at=0.0))
 
     def later(self, row: Row, why: str) -> None:
-        """Nothing came of it now: it is tried again, unless somebody else has taken it up."""
-        again = self._desk.boot.clock().timestamp() + TRIES_SECONDS
-        if row.state != "ending":  # `setting` keeps in mind that it may stand already
-            again -= CLAIM_SECONDS
+        """Nothing came of it now: it is tried again, unless somebody else has taken it up.
+
+        That an end is not to be had is shown at once: until then it mutes.
+        """
+        mine = (table.c.id == row.silence.id, table.c.claimed_at == row.claimed_at)
+        now = self._desk.boot.clock()
         with self._desk.database.writing() as connection:
-            connection.execute(
-                sa.update(table)
-                .where(table.c.id == row.silence.id, table.c.claimed_at == row.claimed_at)
-                .values(claimed_at=again, error=why[:500])
-            )
+            again = self._now(connection) + TRIES_SECONDS
+            if row.state != "ending":  # `setting` keeps in mind that it may stand already
+                again -= CLAIM_SECONDS
+            values = {"claimed_at": again, "error": why[:500]}
+            kept = connection.execute(sa.update(table).where(*mine).values(values))
+            if kept.rowcount and row.state == "ending" and not row.error:
+                edit = _stays(row, f"{why}; tried again until then", now)
+                self._change(connection, row, edit)
 
     def settled(self, row: Row, remote_id: str) -> None:
         """It stands in Alertmanager: the incident says so."""
@@ -154,7 +164,8 @@ class Silences:
         line = f"{it.by} silenced {many} until {clock(it.ends)}: {it.why}"
 
         def edit(record: Record) -> Record:
-            others = tuple(one for one in record.incident.silences if one.id != remote_id)
+            kept = record.incident.silences
+            others = tuple(one for one in kept if one.id and one.id != remote_id)
             return noted(record.edited(silences=(*others, shown)), now, line)
 
         values = {"state": "set", "remote_id": remote_id, "error": ""}
@@ -164,10 +175,23 @@ class Silences:
         """It is not tried any more: the incident says so, and whether it may stand all the same."""
         now, it = self._desk.boot.clock(), row.silence
         told = "may stand or not, look in Alertmanager" if unsure else "was not set"
-        line = f"The silence that {it.by} asked for {told}: {why}"[:400]
+        line = f"The silence that {it.by} asked for {told}: {why}"[:_TROUBLE_LENGTH]
+        trouble = f"{told}: {why}"[:_TROUBLE_LENGTH]
+        shown = Silenced(id="", by=it.by, until=it.ends, alerts=row.alerts, trouble=trouble)
+
+        def edit(record: Record) -> Record:
+            others = tuple(one for one in record.incident.silences if one.id)
+            return noted(record.edited(silences=(*others, shown)), now, line)
+
         values = {"state": "refused", "error": why[:500]}
         mine = sa.and_(table.c.state == "setting", table.c.claimed_at == row.claimed_at)
-        self._write(row, mine, values, lambda record: noted(record, now, line))
+        self._write(row, mine, values, edit)
+
+    def stays(self, row: Row, why: str) -> None:
+        """Alertmanager refuses to end it: it mutes on, and the incident says so."""
+        mine = sa.and_(table.c.state == "ending", table.c.claimed_at == row.claimed_at)
+        values = {"state": "set", "claimed_at": 0.0, "error": why[:500]}
+        self._write(row, mine, values, _stays(row, why, self._desk.boot.clock()))
 
     def ended(self, row: Row) -> None:
         """It mutes nothing any more."""
@@ -175,7 +199,7 @@ class Silences:
 
         def edit(record: Record) -> Record:
             silences = tuple(
-                replace(one, ended_at=now) if one.id == row.remote_id else one
+                replace(one, ended_at=now, trouble="") if one.id == row.remote_id else one
                 for one in record.incident.silences
             )
             line = f"The silence of {row.silence.by} has ended"
@@ -202,7 +226,56 @@ class Silences:
                 sa.update(table).where(table.c.id == row.silence.id, still).values(values)
             )
             if changed.rowcount:
-                self._desk.change(connection, row.incident, edit, urgent=True)
+                self._change(connection, row, edit)
+
+    def _change(
+        self, connection: sa.Connection, row: Row, edit: Callable[[Record], Record | None]
+    ) -> None:
+        """Edit the incident that shows it: the one that its own has joined meanwhile."""
+        self._desk.change(connection, _home(connection, row.incident), edit, urgent=True)
+
+    def _now(self, connection: sa.Connection) -> float:
+        """The time by which claims are measured."""
+        if self._desk.database.is_sqlite:
+            return self._desk.boot.clock().timestamp()
+        return float(connection.execute(_NOW).scalar_one())
+
+
+def _due(now: float) -> sa.Select[Any]:
+    """The row that has waited longest: nobody works at it, or whoever did is gone."""
+    ahead = table.c.claimed_at > now + CLAIM_SECONDS  # only by a clock that was set back
+    stale = sa.or_(table.c.claimed_at < now - CLAIM_SECONDS, ahead)
+    due = sa.or_(table.c.claimed_at <= now, ahead)
+    wanted = sa.or_(
+        sa.and_(table.c.state.in_(("asked", "ending")), due),
+        sa.and_(table.c.state == "setting", stale),
+    )
+    return (
+        sa.select(table)
+        .where(wanted)
+        .order_by(table.c.asked_at)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+
+
+def _stays(row: Row, why: str, now: datetime) -> Callable[[Record], Record]:
+    """The edit of an incident whose silence mutes on, although somebody ended it."""
+
+    def edit(record: Record) -> Record:
+        silences = tuple(
+            replace(one, trouble=why[:_TROUBLE_LENGTH]) if one.id == row.remote_id else one
+            for one in record.incident.silences
+        )
+        line = f"The silence of {row.silence.by} could not be ended: {why}"[:_TROUBLE_LENGTH]
+        return noted(record.edited(silences=silences), now, line)
+
+    return edit
+
+
+def _home(connection: sa.Connection, id: str) -> str:
+    record = records.read(connection, id)
+    return id if record is None else home_of(connection, record)
 
 
 def _row(row: sa.RowMapping) -> Row:
@@ -222,4 +295,5 @@ def _row(row: sa.RowMapping) -> Row:
         was_begun=row["state"] == "setting",
         asked_at=datetime.fromtimestamp(row["asked_at"], UTC),
         claimed_at=row["claimed_at"],
+        error=row["error"],
     )

@@ -1,8 +1,8 @@
 """Silences that people asked for: stored first, then set in Alertmanager, once.
 
 `asked` -> `setting` (in a commit of its own, before the call) -> `set` or `refused`; `set` ->
-`ending` -> `ended`. After a lost answer, or a kill, the silence is looked for by the id in its
-comment before it is sent again.
+`ending` -> `ended`, or `set` again when Alertmanager refuses. After a lost answer, or a kill, the
+silence is looked for by the id in its comment before it is sent again.
 """
 
 import asyncio
@@ -23,6 +23,9 @@ LOOK_SECONDS = 60.0
 """How often it is looked whether a silence still holds: anybody may end it in Alertmanager."""
 
 GIVE_UP_SECONDS = 600.0
+
+_REFUSED = (Reason.UNPARSABLE, Reason.FORBIDDEN)
+"""Asking again would change nothing."""
 
 _NOT_ALIVE = "this replica was taken for dead"
 
@@ -108,9 +111,14 @@ class Silencing:
             await self._blocking.run(self._silences.later, row, found.detail)
 
     async def _ended(self, row: Row) -> None:
+        """End it, once more every few seconds while nobody answers: at the latest until it has
+        ended by itself.
+        """
         missing = await self._silencer.end(row.remote_id, _soon())
-        if missing is None:
+        if missing is None or row.silence.ends <= self._boot.clock():
             await self._blocking.run(self._silences.ended, row)
+        elif missing.reason in _REFUSED:
+            await self._blocking.run(self._silences.stays, row, missing.detail)
         else:
             await self._blocking.run(self._silences.later, row, missing.detail)
 
@@ -126,8 +134,10 @@ class Silencing:
         return ended
 
     def _is_final(self, missing: Missing, asked_at: datetime) -> bool:
-        refused = missing.reason in (Reason.UNPARSABLE, Reason.FORBIDDEN)
-        return refused or (self._boot.clock() - asked_at).total_seconds() > GIVE_UP_SECONDS
+        return (
+            missing.reason in _REFUSED
+            or (self._boot.clock() - asked_at).total_seconds() > GIVE_UP_SECONDS
+        )
 
 
 def _soon() -> float:

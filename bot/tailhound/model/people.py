@@ -18,7 +18,8 @@ class OnIt:
 class Silenced:
     """A silence in Alertmanager. `id` is Alertmanager's; `alerts` fired when it was set.
 
-    `ended_at` is set once somebody ended it, or it ran out.
+    `ended_at` is set once somebody ended it, or it ran out. `trouble` says why it could not be
+    ended; without an `id`, why it does not stand: it was asked for, and nothing came of it.
     """
 
     id: str
@@ -26,10 +27,15 @@ class Silenced:
     until: datetime
     alerts: int
     ended_at: datetime | None = None
+    trouble: str = ""
 
     def holds(self, now: datetime) -> bool:
         """Whether it still mutes something."""
-        return self.ended_at is None and now < self.until
+        return bool(self.id) and self.ended_at is None and now < self.until
+
+    def failed(self, now: datetime) -> bool:
+        """Whether it does not stand, at a time at which it would still mute."""
+        return not self.id and now < self.until
 
 
 class Rating(Enum):

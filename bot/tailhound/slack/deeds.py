@@ -106,7 +106,7 @@ class Deeds(Protocol):
         ...
 
     def end_silence(self, pressed: Click, remote_id: str) -> bool:
-        """End one; False when it has ended, or that very click was known."""
+        """End one of the incident's own; False when it has ended, or that very click was known."""
         ...
 
     def stop(self, person: Person, why: str, envelope: str) -> Moved:

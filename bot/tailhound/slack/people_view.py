@@ -3,16 +3,19 @@
 Names and notes come from outside, like all else; nobody is mentioned.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailhound.model import Feedback, Rating
+from tailhound.model import Feedback, Rating, Silenced
 from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import day_clock, duration
+from tailhound.slack import escape
 from tailhound.slack.alert_view import AlertView
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import more
 
 _LATE_SECONDS = 60.0
+_TROUBLE_LENGTH = 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +32,31 @@ class PeopleView(AlertView):
 
     @property
     def silenced(self) -> Mrkdwn:
-        """`Silenced by ana until 05:10 UTC (3 alerts)`, the longest one; "" while nothing is."""
-        held = [one for one in self.incident.silences if one.holds(self.now)]
-        if not held:
-            return Mrkdwn("")
-        last = max(held, key=lambda one: one.until)
+        """`Silenced by ana until 05:10 UTC (3 alerts)`, the longest one, and what went wrong with
+        one that somebody asked for; "" while nothing is.
+        """
+        silences = self.incident.silences
+        held = [one for one in silences if one.holds(self.now)]
+        failed = [one for one in silences if one.failed(self.now)]
+        told = [self._held(held)] if held else []
+        told += [self._failed(failed[-1])] if failed else []
+        return Mrkdwn(" · ".join(told))
+
+    def _held(self, held: Sequence[Silenced]) -> str:
+        last = max(held, key=lambda one: (bool(one.trouble), one.until))
         others = f", + {plural(len(held) - 1, 'more silence')}" if len(held) > 1 else ""
-        return Mrkdwn(
+        trouble = f", *could not be ended:* {self._why(last)}" if last.trouble else ""
+        return (
             f"Silenced by {self._name(last.by)} until {day_clock(last.until, self.now)} "
-            f"({plural(last.alerts, 'alert')}){others}"
+            f"({plural(last.alerts, 'alert')}){others}{trouble}"
         )
+
+    def _failed(self, one: Silenced) -> str:
+        """`*The silence of ana was not set:* these credentials may not set silences`."""
+        return f"*The silence of {self._name(one.by)} {self._why(one)}*"
+
+    def _why(self, one: Silenced) -> Mrkdwn:
+        return escape.sentence(one.trouble, min(_TROUBLE_LENGTH, self.ink.sentence_length))
 
     @property
     def late(self) -> str:

@@ -34,13 +34,22 @@ def what_it_was(incident: Incident) -> str:
 
 
 def silenced(incident: Incident, now: datetime) -> tuple[str, ...]:
-    """`Silenced by ana until 05:10 UTC (3 alerts)`, for each silence that holds."""
-    return tuple(
+    """`Silenced by ana until 05:10 UTC (3 alerts)`, for each silence that holds; and what went
+    wrong with those that people asked for.
+    """
+    held = tuple(
         f"silenced by {seen(one.by, 60)} until {day_clock(one.until, now)} "
         f"({plural(one.alerts, 'alert')})"
+        + (f", could not be ended: {seen(one.trouble, 240)}" if one.trouble else "")
         for one in incident.silences
         if one.holds(now)
     )
+    failed = tuple(
+        f"the silence of {seen(one.by, 60)} {seen(one.trouble, 240)}"
+        for one in incident.silences
+        if one.failed(now)
+    )
+    return (*held, *failed)
 
 
 def of_all(some: int, every: int) -> str:

@@ -207,7 +207,8 @@ def test_nobody_ends_a_silence_of_another_incident(tmp_path: Path) -> None:
     async def story() -> None:
         async with office(tmp_path) as made:
             id = await made.diagnosed()
-            assert not await made.do(lambda deeds: deeds.end_silence(click(id), "remote-1"))
+            with pytest.raises(LookupError, match="no silence remote-1"):
+                await made.do(lambda deeds: deeds.end_silence(click(id), "remote-1"))
 
     run(story())
 

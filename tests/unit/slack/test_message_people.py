@@ -60,6 +60,24 @@ def test_the_longest_of_several_silences_is_told_and_the_others_are_counted() ->
     assert "Silenced by ben until 06:20 UTC (1 alert), + 1 more silence · " in told
 
 
+def test_a_silence_that_does_not_stand_is_told_until_it_would_have_ended() -> None:
+    why = "was not set: HTTP 403: <!here> these credentials may not set silences"
+    failed = replace(TAKEN.silences[0], id="", trouble=why)
+    held = TAKEN.silences[0]
+    told = slots(replace(TAKEN, silences=(held, failed)))["F"]
+    assert "Silenced by ana until 05:10 UTC (3 alerts) · *The silence of ana was not set:" in told
+    assert "HTTP 403: &lt;!here&gt; these credentials may not set silences* · Incident" in told
+    assert "was not set" not in slots(replace(TAKEN, silences=(failed,)), now=at(131))["F"]
+
+
+def test_a_silence_that_could_not_be_ended_is_told_before_longer_ones() -> None:
+    stays = replace(TAKEN.silences[0], trouble="HTTP 403: grant them writing")
+    longer = replace(TAKEN.silences[0], id="s3", by="ben", until=at(200))
+    told = slots(replace(TAKEN, silences=(stays, longer)))["F"]
+    assert "Silenced by ana until 05:10 UTC (3 alerts), + 1 more silence, *could not be" in told
+    assert "ended:* HTTP 403: grant them writing · " in told
+
+
 @pytest.mark.parametrize(
     ("seconds", "told"),
     [

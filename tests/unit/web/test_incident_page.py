@@ -51,6 +51,16 @@ def test_who_is_on_it_and_what_is_silenced_stand_at_the_top() -> None:
     assert "moe" not in text
 
 
+def test_what_went_wrong_with_a_silence_stands_at_the_top() -> None:
+    until = NOW + timedelta(hours=2)
+    stays = Silenced(id="1", by="ben", until=until, alerts=3, trouble="HTTP 403: no writing")
+    failed = Silenced(id="", by="zoe", until=until, alerts=1, trouble="was not set: HTTP 400")
+    text = text_of(replace(CONFIRMED, silences=(stays, failed)))
+    head = text[: text.index("What led to what")]
+    assert "by ben until 05:04 UTC (3 alerts), could not be ended: HTTP 403: no writing" in head
+    assert "the silence of zoe was not set: HTTP 400" in head
+
+
 @pytest.mark.parametrize(
     ("feedback", "told"),
     [
