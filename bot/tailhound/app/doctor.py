@@ -24,7 +24,7 @@ from tailhound.app.probes import (
 )
 from tailhound.errors import SettingsError, StoreUnavailable
 from tailhound.flow import Transport
-from tailhound.model import Missing
+from tailhound.model import Missing, may_change
 from tailhound.model.names import plural
 from tailhound.model.wording import duration
 from tailhound.rules.loading import Compiled
@@ -174,5 +174,4 @@ def _slack(settings: Settings) -> list[Line]:
 
 
 def _changes(settings: Settings) -> Line:
-    told = f"off ({settings.mode}): this version changes nothing but silences"
-    return Line(mood=Mood.OK, name="changes", told=told)
+    return Line(mood=Mood.OK, name="changes", told=may_change.allowed(settings.mode))

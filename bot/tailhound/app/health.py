@@ -6,9 +6,9 @@ from datetime import datetime
 from tailhound import __version__
 from tailhound.durable.replicas import Peer
 from tailhound.durable.standings import Standing
-from tailhound.model import State
+from tailhound.model import State, may_change
 from tailhound.model.names import plural
-from tailhound.model.wording import day_clock, duration
+from tailhound.model.wording import duration
 from tailhound.web.parts import Counts, HealthLine, Stop
 
 LATE_SECONDS = 60.0
@@ -100,20 +100,19 @@ def _outbox(counts: Counts) -> HealthLine:
 
 
 def _changes(mode: str, stop: Stop | None, now: datetime) -> HealthLine:
+    state = may_change.changes_stand(mode, stop, now)
     if stop is None:
-        state = "on" if mode == "one-click" else f"off ({mode} mode)"
         return HealthLine(section=WORK, name="Changes", state=state, works=True)
-    by = f" by {stop.by}" if stop.by else ""
     return HealthLine(
         section=WORK,
         name="Changes",
-        state=f"stopped{by}",
+        state=state,
         works=None,
-        detail="; ".join(
-            part for part in (day_clock(stop.at, now) if stop.at else "", stop.why) if part
-        ),
+        detail=stop.why,
         effect="nothing is changed, whoever approves",
-        fix="/tailhound resume in Slack, by a full member of the workspace",
+        fix=f"remove {stop.file}"
+        if stop.file
+        else "/tailhound resume in Slack, by an approver; or tailhound resume",
     )
 
 

@@ -98,7 +98,9 @@ class Site:
     def _stopped(self, database: Database) -> Stop | None:
         with database.reading() as connection:
             found = stopped(connection, self._settings.stops)
-        return None if found is None else Stop(by=found.by, at=found.at, why=found.why)
+        if found is None:
+            return None
+        return Stop(by=found.by, at=found.at, why=found.why, file=found.file)
 
     def _health(self, durable: Durable, database: Database) -> Sequence[HealthLine]:
         now = self._clock()

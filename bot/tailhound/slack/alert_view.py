@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from tailhound.model import Incident, Progress
+from tailhound.model import Incident, Progress, may_change
 from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack.escape import Mrkdwn
@@ -129,8 +129,7 @@ class AlertView:
     @property
     def changes(self) -> Mrkdwn:
         """Whether tailhound may change anything."""
-        off = {"observe": "off (observe mode)", "shadow": "off (shadow mode)"}
-        return self.ink.value(off.get(self.incident.mode, self.incident.mode))
+        return self.ink.value(may_change.allowed(self.incident.mode))
 
     @property
     def suggestions(self) -> Mrkdwn:

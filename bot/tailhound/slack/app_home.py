@@ -10,6 +10,7 @@ from typing import Any, Final
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.errors import StoreUnavailable
+from tailhound.model.may_change import NO_CHANGES
 from tailhound.model.names import plural
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
@@ -30,7 +31,7 @@ _LOG = logging.getLogger(__name__)
 AGAIN_SECONDS: Final = 30.0
 """A viewer's tab is drawn at most so often."""
 
-NOTHING_WAITS: Final = "Nothing waits for you: no changes exist in this version (observe mode)."
+NOTHING_WAITS: Final = f"Nothing waits for you: {NO_CHANGES}."
 NOT_READ: Final = "The store did not answer, so nothing is known here. Open this tab again later."
 _VIEWERS: Final = 5_000
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from tailhound.durable.switch import Stopped
-from tailhound.model import Incident, Outlook, State, telling
+from tailhound.model import Incident, Outlook, State, may_change, telling
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
 from tailhound.slack.deeds import Part
@@ -25,8 +25,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "help": "this list",
 }
 WAITS: Final = (
-    "Nothing waits for approval: no changes exist in this version (observe mode). "
-    "`/tailhound status` lists what is open."
+    f"Nothing waits for approval: {may_change.NO_CHANGES}. `/tailhound status` lists what is open."
 )
 _SHOWN: Final = 20
 _LENGTH: Final = 2_900
@@ -87,10 +86,7 @@ def incident_lines(
 
 def changes_text(mode: str, stopped: Stopped | None, now: datetime) -> str:
     """`changes off (observe mode)`, `changes stopped by ana since 02:40 UTC`."""
-    if stopped is None:
-        return f"changes {'on' if mode == 'one-click' else 'off'} ({escape.value(mode)} mode)"
-    by = f" by {escape.value(stopped.by)}" if stopped.by else ""
-    return f"changes stopped{by}{f' since {day_clock(stopped.at, now)}' if stopped.at else ''}"
+    return f"changes {escape.value(may_change.changes_stand(mode, stopped, now), 120)}"
 
 
 def parts_text(parts: Sequence[Part]) -> str:

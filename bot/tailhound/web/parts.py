@@ -139,11 +139,15 @@ class HealthLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """All changes are stopped. `at` None and `by` "" = nobody knows since when, or by whom."""
+    """All changes are stopped. `at` None and `by` "" = nobody knows since when, or by whom.
+
+    `file` is the file that does so, "" = somebody did.
+    """
 
     by: str = ""
     at: datetime | None = None
     why: str = ""
+    file: str = ""
 
 
 async def _nobody_to_tell(_size: int) -> None:

@@ -11,7 +11,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tailhound import __version__
-from tailhound.model import candidates, claims, names, steps, telling, wording
+from tailhound.model import candidates, claims, may_change, names, steps, telling, wording
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
 from tailhound.web import headline, markdown, people, rows, runbook, story, words
@@ -139,6 +139,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     people.silenced,
     people.of_all,
     people.rate,
+    may_change.changes_stand,
     runbook.conditions,
     runbook.passed,
     runbook.value,

@@ -84,7 +84,7 @@ def test_the_stop_switch_shows_on_every_page_until_it_is_released(tmp_path: Path
             assert "Changes stopped by ana" in health
             assert "game day" in health
             await here.durable.switch(lambda switch: switch.resume())
-            assert "changes: off (observe)" in await pages.text("/incidents")
+            assert "changes: off (observe mode)" in await pages.text("/incidents")
 
     run(story())
 

@@ -12,17 +12,18 @@ from tailhound.app import collectors, runbook_files
 from tailhound.durable.acts import Person
 from tailhound.durable.switch import Moved, Stopped
 from tailhound.errors import SettingsError, StoreUnavailable
-from tailhound.model import OnIt, Verdict
+from tailhound.model import OnIt, Verdict, may_change
 from tailhound.requests.argv import SHIPPED
 from tailhound.rules.loading import load_runbooks
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Settings
+from tailhound.slack.blocks import message
 from tailhound.slack.command_texts import subject_labels
 from tailhound.slack.commands import COMMANDS
 from tailhound.slack.deeds import Begun
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER
-from tests.samples.incidents import CONFIRMED, LISTED, UNKNOWN
+from tests.samples.incidents import CONFIRMED, FIRST, LISTED, UNKNOWN
 from tests.samples.story import NOW, at
 from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor, texts
 
@@ -116,6 +117,19 @@ def test_a_store_that_hangs_costs_less_than_three_seconds(room: Floor) -> None:
 
 def test_nothing_waits_for_approval_in_this_version(room: Floor) -> None:
     assert "no changes exist in this version" in room.type("approvals")
+
+
+@pytest.mark.parametrize("mode", ["observe", "shadow", "one-click"])
+def test_every_place_says_the_same_of_changes(room: Floor, mode: str) -> None:
+    room.desk.mode = mode
+    told = may_change.changes_stand(mode, None, NOW)
+    assert told.startswith(f"off ({mode} mode")
+    assert f"changes {told}" in room.type("status")
+    room.hands().look_home()
+    assert f"changes {told}" in texts(room.home())
+    footer = message(replace(FIRST, mode=mode), page_url="", now=NOW).blocks[-1]
+    assert f"changes: {told}" in str(footer)
+    assert "observe" not in room.type("approvals")
 
 
 def test_diagnose_is_stored_and_everybody_sees_it(room: Floor) -> None:

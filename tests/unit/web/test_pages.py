@@ -143,7 +143,10 @@ def test_back_again_and_one_click_mode_are_said() -> None:
     again = replace(LISTED[0], episode=2)
     assert "Back again" in page("/incidents/7F3K", again).text
     given = parts(settings=Settings(mode="one-click"))
-    assert "changes: on" in Page(get("/incidents", given).text).text
+    assert (
+        "changes: off (one-click mode, but this version has none)"
+        in Page(get("/incidents", given).text).text
+    )
 
 
 def test_a_cause_whose_evidence_was_told_before_points_there() -> None:
