@@ -19,7 +19,8 @@ CHANNEL = "C0BENCH"
 POST = "chat.postMessage"
 CHANNEL_SECONDS = 1.05
 """Slack takes one message a second in a channel, and the bot keeps to that by itself: a post that
-comes sooner after the last one is not one on an idle queue."""
+comes sooner after the incident before is not one on an idle queue. Posts in threads come between;
+no incident's message waits for them."""
 
 _LOAD = LOADS["each its own incident"]
 _HOW = "POST to the stand-in's answer, one alert at a time"

@@ -15,15 +15,13 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place, message_row
+from tailhound.durable.due import CAN_BE_SENT, DUE, FARTHEST_SECONDS, HERE, IN_ORDER, WITH_OWN
 from tailhound.model import Incident
 from tailhound.notifiers import STORM, Delivery, Later, Posted, Refusal, Storm
 from tailhound.store.records import read_whole
 from tailhound.store.tables import incident, outbox
 
 REVIVED_SECONDS = 24 * 3600.0
-FARTHEST_SECONDS = 3600.0
-"""No row waits longer for its next try; one that seems to was written before a clock was set back.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,45 +61,6 @@ class Waiting:
     soonest: float | None
 
 
-_HERE = (
-    outbox.c.notifier == sa.bindparam("notifier"),
-    outbox.c.place == sa.bindparam("place"),
-)
-_OWN = outbox.alias("own")
-_IS_OWN = outbox.c.part.in_(("", STORM))
-CAN_BE_SENT = sa.or_(_IS_OWN, _OWN.c.message != "")
-"""A post in a thread needs the message that the thread hangs on."""
-WITH_OWN = outbox.outerjoin(
-    _OWN,
-    sa.and_(
-        sa.not_(_IS_OWN),
-        _OWN.c.incident_id == outbox.c.incident_id,
-        _OWN.c.notifier == outbox.c.notifier,
-        _OWN.c.place == outbox.c.place,
-        _OWN.c.part == "",
-    ),
-)
-_PRESSING = sa.or_(outbox.c.urgent, sa.and_(_IS_OWN, outbox.c.message == ""))
-_DUE = (
-    sa.select(
-        outbox,
-        _OWN.c.message.label("own_message"),
-        _OWN.c.thread.label("own_thread"),
-    )
-    .select_from(WITH_OWN)
-    .where(
-        *_HERE,
-        outbox.c.state == "pending",
-        sa.or_(
-            outbox.c.not_before <= sa.bindparam("now"),
-            outbox.c.not_before > sa.bindparam("now") + FARTHEST_SECONDS,
-        ),
-        CAN_BE_SENT,
-    )
-    .order_by(sa.case((_PRESSING, 0), (_IS_OWN, 1), else_=2), outbox.c.id)
-    .limit(1)
-    .with_for_update(skip_locked=True, of=outbox)
-)
 _CLAIM = (
     sa.update(outbox)
     .where(outbox.c.id == sa.bindparam("row_id"), outbox.c.state == "pending")
@@ -117,7 +76,7 @@ _MINE = (
 def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> Claim | None:
     """Take the most pressing row of a place: first posts and verdicts before progress."""
     where = {"notifier": place.notifier, "place": place.place, "now": now.timestamp()}
-    row = connection.execute(_DUE, where).first()
+    row = connection.execute(DUE, where).first()
     if row is None:
         return None
     connection.execute(_CLAIM, {"row_id": row.id, "owner": boot})
@@ -233,7 +192,7 @@ def reroute(connection: sa.Connection, letter: Letter, to: Place) -> None:
     """Let another place have the first post of an incident that its own place refused."""
     if letter.claim.part or letter.claim.message:
         return
-    there = sa.select(outbox.c.id).where(*_HERE, outbox.c.incident_id == sa.bindparam("of"))
+    there = sa.select(outbox.c.id).where(*HERE, outbox.c.incident_id == sa.bindparam("of"))
     here = {"notifier": to.notifier, "place": to.place}
     if connection.execute(there, here | {"of": letter.claim.incident_id}).first():
         return
@@ -277,9 +236,9 @@ def take_back(connection: sa.Connection, place: Place, boot: str) -> int:
 def waiting(connection: sa.Connection, place: Place) -> Waiting:
     """What a place has to wait for."""
     count, soonest = connection.execute(
-        sa.select(sa.func.count(), sa.func.min(outbox.c.not_before))
+        sa.select(sa.func.count(), sa.func.min(sa.case((IN_ORDER, outbox.c.not_before))))
         .select_from(WITH_OWN)
-        .where(*_HERE, outbox.c.state == "pending", CAN_BE_SENT),
+        .where(*HERE, outbox.c.state == "pending", CAN_BE_SENT),
         {"notifier": place.notifier, "place": place.place},
     ).one()
     return Waiting(int(count), soonest)

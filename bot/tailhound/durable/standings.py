@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place
-from tailhound.durable.letters import CAN_BE_SENT, WITH_OWN
+from tailhound.durable.due import CAN_BE_SENT, WITH_OWN
 from tailhound.store.tables import outbox
 
 

@@ -1,6 +1,8 @@
 """How fast tailhound may speak to Slack: Slack's rate limits, kept before Slack has to refuse.
 
-`chat.postMessage`: one message a second in a channel, and a ceiling for the workspace.
+`chat.postMessage`: one message a second in a channel, and a ceiling for the workspace. Slack
+tolerates short bursts: an incident's message need not wait for the second after a post in a
+thread, because such a post always leaves one over in the channel.
 `chat.update`: 50 a minute for the workspace. What people wait for (verdict, click, resolve) goes
 first: progress leaves some calls over for it, and posts in threads leave more. One edit of a
 message in two seconds; what is not urgent and was edited ten times within the hour is edited once
@@ -22,6 +24,7 @@ UPLOAD_URL, COMPLETE = "files.getUploadURLExternal", "files.completeUploadExtern
 FILE_INFO = "files.info"
 
 _POSTS_A_SECOND_IN_A_CHANNEL: Final = 1.0
+_POSTS_AT_ONCE_IN_A_CHANNEL: Final = 2
 _POSTS_A_SECOND: Final = 4.0
 _UPDATES_A_SECOND: Final = 40 / 60
 _UPDATES_AT_ONCE: Final = 10
@@ -33,13 +36,14 @@ _REMEMBERED: Final = 2_000
 
 
 class Rank(Enum):
-    """How much people wait for something: how many edits and posts of the workspace's share it
-    leaves to others, and how many edits of one message in an hour are at its ease (0 = any).
+    """How much people wait for something: how many edits and posts of the workspace's share, and
+    posts of the channel's, it leaves to others, and how many edits of one message in an hour are
+    at its ease (0 = any).
     """
 
-    PRESSING = (0, 0, 0)
-    PROGRESS = (4, 0, 10)
-    PART = (6, 2, 30)
+    PRESSING = (0, 0, 0, 0)
+    PROGRESS = (4, 0, 0, 10)
+    PART = (6, 2, 1, 30)
 
     @property
     def leaves_edits(self) -> int:
@@ -52,9 +56,14 @@ class Rank(Enum):
         return self.value[1]
 
     @property
+    def leaves_in_channel(self) -> int:
+        """Posts in the channel that it leaves over."""
+        return self.value[2]
+
+    @property
     def edits_an_hour(self) -> int:
         """Edits of one message before they are made to wait, 0 = as many as there are."""
-        return self.value[2]
+        return self.value[3]
 
 
 @dataclass
@@ -95,11 +104,14 @@ class Pace:
         """Seconds until a new message may go to the channel."""
         with self._lock:
             now = self._clock()
-            bucket = self._channels.setdefault(channel, _Bucket(_POSTS_A_SECOND_IN_A_CHANNEL, 1))
+            here = self._channels.setdefault(
+                channel, _Bucket(_POSTS_A_SECOND_IN_A_CHANNEL, _POSTS_AT_ONCE_IN_A_CHANNEL)
+            )
             everywhere = self._posts.wait(now, 1.0 + rank.leaves_posts)
-            wait = max(self._hold(POST, now), bucket.wait(now), everywhere)
+            in_channel = here.wait(now, 1.0 + rank.leaves_in_channel)
+            wait = max(self._hold(POST, now), in_channel, everywhere)
             if wait == 0.0:
-                bucket.take()
+                here.take()
                 self._posts.take()
                 self._forget(now)
             return wait

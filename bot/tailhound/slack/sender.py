@@ -140,13 +140,17 @@ class Sender:
         return None
 
     def before_post(self, delivery: Delivery, rank: Rank) -> Later | None:
-        """None when a new message may go out now; else how long it has to wait."""
+        """None when a new message may go out now; else how long it has to wait.
+
+        What leaves posts to others does not hold them up while it waits.
+        """
         lost, unsure = self.posts_lost(delivery), self._unsure(delivery)
         if not delivery.holds():
             why = "another replica has taken the message over"
             return Later(_pause(delivery), why, unsure, lost_posts=lost)
         wait = self._pace.before_post(delivery.place, rank)
-        return Later(wait, "", unsure, lost_posts=lost) if wait > 0 else None
+        alone = rank.leaves_in_channel > 0
+        return Later(wait, "", unsure, only_this=alone, lost_posts=lost) if wait > 0 else None
 
     async def _post(self, draft: Draft) -> Result:
         delivery = draft.delivery

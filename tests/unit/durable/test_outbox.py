@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from tailhound.durable import letters
+from tailhound.durable import due, letters
 from tailhound.durable.asking import Place, noted, show
 from tailhound.durable.boot import Boot
 from tailhound.durable.engine import Engine
@@ -293,9 +293,13 @@ def test_a_refused_message_is_tried_again_by_itself_after_a_while_and_in_the_nex
             await at.settled(id)
             at.sender.wake()
             assert at.row(id).state == "broken"
-            clock.now += timedelta(seconds=PROBE_SECONDS + 1)
-            at.sender.wake()
-            await kit.until(lambda: at.row(id).state == "sent")
+
+            def is_sent_after_a_while() -> bool:
+                clock.now += timedelta(seconds=PROBE_SECONDS + 1)
+                at.sender.wake()
+                return bool(at.row(id).state == "sent")
+
+            await kit.until(is_sent_after_a_while)
 
     kit.run(scene())
 
@@ -442,6 +446,6 @@ def test_no_service_can_put_a_row_off_for_more_than_an_hour(tmp_path: Path) -> N
                 letter = letters.opened(connection, claimed)
                 letters.settle(connection, letter, Later(1e9, "in thirty years"), "one", now)
                 row = connection.execute(sa.select(table)).one()
-            assert row.not_before == now.timestamp() + letters.FARTHEST_SECONDS
+            assert row.not_before == now.timestamp() + due.FARTHEST_SECONDS
 
     kit.run(scene())

@@ -31,6 +31,7 @@ class Threads:
     own: list[Delivery] = field(default_factory=list)
     calls: list[Delivery] = field(default_factory=list)
     refuses_own: bool = False
+    holds_back: dict[str, Later] = field(default_factory=dict)
 
     async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
         if not delivery.part:
@@ -38,7 +39,9 @@ class Threads:
                 return Refusal("the channel is archived: choose another one")
             self.own.append(delivery)
             return Posted(delivery.place, "root")
-        text = self.says[delivery.part]
+        if delivery.part in self.holds_back:
+            return self.holds_back.pop(delivery.part)
+        text = self.says.get(delivery.part, delivery.part)
         if text == delivery.seen:
             return Posted(delivery.place, delivery.message, text)
         self.calls.append(delivery)
@@ -83,9 +86,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(folder: Path, *, refuses_own: bool = False) -> AsyncIterator[Scene]:
+async def scene(folder: Path, chat: Threads | None = None) -> AsyncIterator[Scene]:
     async with kit.intake_alone(folder) as desk:
-        chat = Threads(refuses_own=refuses_own)
+        chat = chat or Threads()
         sender = Outbox(desk.database, {"chat": chat}, [CHANNEL], Boot())
         await sender.start()
         try:
@@ -110,7 +113,7 @@ def test_posts_in_a_thread_hang_on_the_message_of_the_incident(tmp_path: Path) -
 
 def test_they_are_not_tried_while_the_message_itself_is_refused(tmp_path: Path) -> None:
     async def run() -> None:
-        async with scene(tmp_path, refuses_own=True) as at:
+        async with scene(tmp_path, Threads(refuses_own=True)) as at:
             await kit.until(lambda: at.states()[""] == "broken")
             at.sender.wake()
             assert at.states() == {"": "broken", "timeline": "pending", "evidence": "pending"}
@@ -176,5 +179,33 @@ def test_an_incident_that_hangs_in_a_thread_has_its_posts_in_that_thread(tmp_pat
             at.change()
             await at.settled()
             assert [call.thread for call in at.chat.calls] == ["root", "before"]
+
+    kit.run(run())
+
+
+def held_back(part: str) -> Threads:
+    """A chat service that has something to say in each post, and makes one of them wait."""
+    says = {"timeline": "one", "evidence": "two"}
+    return Threads(says=says, holds_back={part: Later(0.3, "rate limit", only_this=True)})
+
+
+def test_posts_stand_in_the_order_asked_for_though_the_first_is_held_back(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path, held_back("timeline")) as at:
+            await at.settled()
+            assert [d.part for d in at.chat.calls] == ["timeline", "evidence"]
+
+    kit.run(run())
+
+
+def test_what_people_must_see_at_once_does_not_wait_for_posts_before_it(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path, held_back("timeline")) as at:
+            with at.desk.database.writing() as connection:
+                evidence = table.c.part == "evidence"
+                connection.execute(sa.update(table).where(evidence).values(urgent=True))
+            at.sender.wake()
+            await at.settled()
+            assert [d.part for d in at.chat.calls] == ["evidence", "timeline"]
 
     kit.run(run())

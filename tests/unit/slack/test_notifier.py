@@ -100,8 +100,9 @@ def test_neither_links_nor_names_are_expanded_by_slack(world: World) -> None:
         assert call.arguments["parse"] == "none"
 
 
-def test_a_second_message_waits_until_slack_takes_it(world: World) -> None:
+def test_a_third_message_at_once_waits_until_slack_takes_it(world: World) -> None:
     world.posted(FIRST)
+    assert isinstance(world.at_once(replace(FIRST, id="2B2B")), Posted)
     later = world.at_once(replace(FIRST, id="7F3K"))
     assert isinstance(later, Later)
     assert 0 < later.seconds <= 1

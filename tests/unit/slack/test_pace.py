@@ -46,6 +46,21 @@ def test_posts_in_threads_leave_posts_to_other_channels(pace: Pace) -> None:
     assert pace.before_post("C3") == 0.0
 
 
+def test_a_message_of_an_incident_need_not_wait_for_a_post_in_a_thread(pace: Pace) -> None:
+    assert pace.before_post("C1", Rank.PART) == 0.0
+    assert pace.before_post("C1", Rank.PART) > 0.0
+    assert pace.before_post("C1") == 0.0
+    assert pace.before_post("C1") > 0.0
+
+
+def test_a_channel_gets_one_post_a_second_in_the_long_run(pace: Pace, clock: Clock) -> None:
+    done = 0
+    for _ in range(600):
+        done += pace.before_post("C1") == 0.0
+        clock.at += 0.1
+    assert 60 <= done <= 61
+
+
 def test_what_is_edited_again_and_again_is_edited_more_slowly(pace: Pace, clock: Clock) -> None:
     done = 0
     for _ in range(3600 // 2):

@@ -1,0 +1,69 @@
+"""Which row of the outbox goes next.
+
+First what people wait for: an incident's first message, a verdict. Posts in a thread come last, in
+the order in which they were asked for, and once the message stands that they hang on. One that is
+urgent does not wait for those before it.
+"""
+
+import sqlalchemy as sa
+
+from tailhound.notifiers import STORM
+from tailhound.store.tables import outbox
+
+FARTHEST_SECONDS = 3600.0
+"""No row waits longer for its next try; one that seems to was written before a clock was set back.
+"""
+
+HERE = (
+    outbox.c.notifier == sa.bindparam("notifier"),
+    outbox.c.place == sa.bindparam("place"),
+)
+_OWN = outbox.alias("own")
+_EARLIER = outbox.alias("earlier")
+_IS_OWN = outbox.c.part.in_(("", STORM))
+CAN_BE_SENT = sa.or_(_IS_OWN, _OWN.c.message != "")
+"""A post in a thread needs the message that the thread hangs on."""
+
+
+def _of_the_same_incident(other: sa.FromClause) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        other.c.incident_id == outbox.c.incident_id,
+        other.c.notifier == outbox.c.notifier,
+        other.c.place == outbox.c.place,
+    )
+
+
+WITH_OWN = outbox.outerjoin(
+    _OWN, sa.and_(sa.not_(_IS_OWN), _of_the_same_incident(_OWN), _OWN.c.part == "")
+)
+_EARLIER_WAITS = sa.exists().where(
+    _of_the_same_incident(_EARLIER),
+    _EARLIER.c.part.not_in(("", STORM)),
+    _EARLIER.c.id < outbox.c.id,
+    _EARLIER.c.message == "",
+    _EARLIER.c.state.in_(("pending", "sending")),
+)
+IN_ORDER = sa.or_(_IS_OWN, outbox.c.urgent, outbox.c.message != "", sa.not_(_EARLIER_WAITS))
+"""Posts in one thread stand in the order in which they were asked for; edits need no order."""
+_PRESSING = sa.or_(outbox.c.urgent, sa.and_(_IS_OWN, outbox.c.message == ""))
+DUE = (
+    sa.select(
+        outbox,
+        _OWN.c.message.label("own_message"),
+        _OWN.c.thread.label("own_thread"),
+    )
+    .select_from(WITH_OWN)
+    .where(
+        *HERE,
+        outbox.c.state == "pending",
+        sa.or_(
+            outbox.c.not_before <= sa.bindparam("now"),
+            outbox.c.not_before > sa.bindparam("now") + FARTHEST_SECONDS,
+        ),
+        CAN_BE_SENT,
+        IN_ORDER,
+    )
+    .order_by(sa.case((_PRESSING, 0), (_IS_OWN, 1), else_=2), outbox.c.id)
+    .limit(1)
+    .with_for_update(skip_locked=True, of=outbox)
+)
