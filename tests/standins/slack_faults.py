@@ -49,7 +49,8 @@ class Faults:
             self.lose_calls -= 1
             return broken(request)
         if self.statuses:
-            return web.Response(status=self.statuses.pop(0), text="upstream trouble")
+            wait = {"Retry-After": str(self.retry_after)} if self.statuses[0] == 429 else {}
+            return web.Response(status=self.statuses.pop(0), text="upstream trouble", headers=wait)
         if self.errors:
             self.refused.append(self.errors[0])
             return web.json_response({"ok": False, "error": self.errors.pop(0)})

@@ -77,8 +77,9 @@ class Chat:
         token = self._slack.bot_token
         if token is None:
             return None
+        token.token()  # what can't be read keeps tailhound from starting
         self._notifier = SlackNotifier(
-            client(token.token(), self._slack.api_url, SLACK_SECONDS),
+            client(token.token, self._slack.api_url, SLACK_SECONDS),
             public_url=self._settings.listen.public_url,
             channel_limit=self._channel_limit,
             offers=Offers(
@@ -86,7 +87,6 @@ class Chat:
                 can_silence=bool(self._settings.alertmanager.url),
             ),
             written=EvidenceFile(self._settings, reader.raw, now),
-            token=token.token,
         )
         return self._notifier
 
@@ -103,7 +103,7 @@ class Chat:
         """Hear clicks from now on, through Slack's socket where there is a token for it."""
         if self._slack.bot_token is None:
             return
-        web = client(self._slack.bot_token.token(), self._slack.api_url, SLACK_SECONDS)
+        web = client(self._slack.bot_token.token, self._slack.api_url, SLACK_SECONDS)
         self._listeners = SlackListeners(web, deeds)
         if self._slack.app_token is not None:
             self._socket = SlackSocket(web, self._slack.app_token.token(), self._listeners)

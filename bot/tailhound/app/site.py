@@ -119,4 +119,4 @@ def _home(settings: Settings) -> Home | None:
     token, address = settings.slack.bot_token, settings.slack.api_url
     if token is None or address != Slack().api_url:
         return None
-    return Home(lambda: client(token.token(), address, SLACK_SECONDS))
+    return Home(lambda: client(token.token, address, SLACK_SECONDS))

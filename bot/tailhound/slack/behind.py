@@ -2,34 +2,58 @@
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 
 _LOG = logging.getLogger(__name__)
 
 
 class Behind:
-    """At most so much goes on at any moment; `name` is what its threads are called."""
+    """At most so much goes on at any moment; `name` is what its threads are called.
 
-    def __init__(self, name: str, at_once: int) -> None:
+    `waiting` is how much more may wait its turn.
+    """
+
+    def __init__(self, name: str, at_once: int, waiting: int = 0) -> None:
         self._name = name
-        self._slots = threading.BoundedSemaphore(at_once)
+        self._at_once, self._room = at_once, waiting
+        self._lock = threading.Lock()
+        self._queue: deque[Callable[[], None]] = deque()
+        self._busy = 0
         self._closed = False
 
     def do(self, work: Callable[[], None]) -> bool:
-        """Begin it; False when too much goes on already, or tailhound ends."""
-        if self._closed or not self._slots.acquire(blocking=False):
-            return False
+        """Begin it, or let it wait; False when too much goes on already, or tailhound ends."""
+        with self._lock:
+            if self._closed:
+                return False
+            if self._busy >= self._at_once:
+                fits = len(self._queue) < self._room
+                if fits:
+                    self._queue.append(work)
+                return fits
+            self._busy += 1
         threading.Thread(target=self._run, args=(work,), name=self._name, daemon=True).start()
         return True
 
     def close(self) -> None:
         """Begin nothing more."""
-        self._closed = True
+        with self._lock:
+            self._closed = True
+            self._queue.clear()
 
-    def _run(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Exception:  # noqa: BLE001  nobody waits for it: a bug must be seen in the log
-            _LOG.exception("what a click asked for was not done")
-        finally:
-            self._slots.release()
+    def _run(self, work: Callable[[], None] | None) -> None:
+        while work is not None:
+            try:
+                work()
+            except Exception:  # noqa: BLE001  nobody waits for it: a bug must be seen in the log
+                _LOG.exception("what a click asked for was not done")
+            work = self._next()
+
+    def _next(self) -> Callable[[], None] | None:
+        """What waits longest; None, and a thread less, when nothing does."""
+        with self._lock:
+            if self._queue:
+                return self._queue.popleft()
+            self._busy -= 1
+            return None

@@ -5,10 +5,11 @@ of them live at any moment, and none keeps the process from ending. Nothing is r
 """
 
 import asyncio
+import hashlib
 import http.client
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.error import URLError
@@ -17,10 +18,15 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
 
+from tailhound.errors import SettingsError
+
 _LOG = logging.getLogger(__name__)
 
 _MARGIN_SECONDS = 2.0
 """The client's own timeout, which knows whether the call was sent, comes first."""
+
+AT_ONCE = 8
+"""Connections that the messages of all channels share."""
 
 _MAYBE_DONE = frozenset({502, 504})
 """A gateway gave up waiting for Slack's answer: Slack may have done it."""
@@ -53,33 +59,77 @@ class Lost:
 Outcome: TypeAlias = Said | No | Lost
 
 
-def client(token: str | None, api_url: str, timeout_seconds: float) -> WebClient:
-    """A client that gives up after `timeout_seconds` of silence and never retries by itself."""
-    return WebClient(
-        token=token, base_url=api_url, timeout=max(1, round(timeout_seconds)), retry_handlers=[]
-    )
+class _Following(WebClient):
+    """A client whose token is read for each call, so that a new one works without a restart."""
+
+    def __init__(self, read: Callable[[], str], **more: Any) -> None:
+        self._read, self._last, self._is_told = read, "", False
+        super().__init__(**more)
+
+    @property
+    def token(self) -> str:
+        """The token as it lies there now; the last one while none can be read."""
+        try:
+            self._last, self._is_told = self._read(), False
+        except SettingsError as error:
+            if not self._is_told:
+                _LOG.error("the token of Slack stays as it was: %s", error)
+            self._is_told = True
+        return self._last
+
+    @token.setter
+    def token(self, value: str | None) -> None:
+        """The base class sets the one that it was given: none."""
+
+
+def client(
+    token: Callable[[], str] | str | None, api_url: str, timeout_seconds: float
+) -> WebClient:
+    """A client that gives up after `timeout_seconds` of silence and never retries by itself.
+
+    `token` is read for each call where it is a function.
+    """
+    more: dict[str, Any] = {
+        "base_url": api_url,
+        "timeout": max(1, round(timeout_seconds)),
+        "retry_handlers": [],
+    }
+    return _Following(token, **more) if callable(token) else WebClient(token=token, **more)
+
+
+def fingerprint(token: str) -> str:
+    """What tells two tokens apart in a log, and can't be turned back into one."""
+    return hashlib.sha256(b"tailhound token\n" + token.encode()).hexdigest()[:10]
 
 
 class Calls:
-    """Runs calls for an event loop. `timeout_seconds` bounds a call as a whole."""
+    """Runs calls for an event loop. `timeout_seconds` bounds a call as a whole.
 
-    def __init__(self, web: WebClient, *, timeout_seconds: float = 10.0, at_once: int = 4) -> None:
+    A call that finds all connections in use waits its turn, as long as a call may take.
+    """
+
+    def __init__(
+        self, web: WebClient, *, timeout_seconds: float = 10.0, at_once: int = AT_ONCE
+    ) -> None:
         self.web = web
         self._timeout = timeout_seconds
-        self._slots = threading.BoundedSemaphore(at_once)
+        self._slots = asyncio.Semaphore(at_once)
+        self._behind = asyncio.Semaphore(max(1, at_once // 2))
         self._closed = False
 
-    async def ask(self, call: Callable[[WebClient], SlackResponse]) -> Outcome:
-        """The outcome of one call; Lost when it takes longer than the timeout."""
+    async def ask(
+        self, call: Callable[[WebClient], SlackResponse], *, behind: bool = False
+    ) -> Outcome:
+        """The outcome of one call; Lost when it takes longer than the timeout.
+
+        `behind`: nobody waits for it. Such calls take half of the connections at most.
+        """
+        needed = (self._behind, self._slots) if behind else (self._slots,)
         if self._closed:
             return Lost("tailhound is shutting down", sent=False)
-        if not self._slots.acquire(blocking=False):
+        if not await self._free(needed):
             return Lost("all connections to Slack are in use", sent=False)
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Outcome] = loop.create_future()
-        threading.Thread(
-            target=self._run, args=(call, loop, answer), name="slack-call", daemon=True
-        ).start()
+        answer = self._started(call, needed)
         try:
             return await asyncio.wait_for(answer, self._timeout + _MARGIN_SECONDS)
         except TimeoutError:
@@ -89,25 +139,47 @@ class Calls:
         """Start no further call."""
         self._closed = True
 
-    def _run(
-        self,
-        call: Callable[[WebClient], SlackResponse],
-        loop: asyncio.AbstractEventLoop,
-        answer: "asyncio.Future[Outcome]",
-    ) -> None:
+    async def _free(self, needed: Sequence[asyncio.Semaphore]) -> bool:
+        """Take one of each; False, and none is taken, when that takes too long."""
+        taken: list[asyncio.Semaphore] = []
         try:
-            outcome = outcome_of(call, self.web)
-        finally:
-            self._slots.release()
-        try:
-            loop.call_soon_threadsafe(_put, answer, outcome)
-        except RuntimeError:
-            _LOG.info("the answer of Slack came after the event loop had ended")
+            async with asyncio.timeout(self._timeout):
+                for slots in needed:
+                    await slots.acquire()
+                    taken.append(slots)
+        except BaseException as error:
+            for slots in taken:
+                slots.release()
+            if isinstance(error, TimeoutError):
+                return False
+            raise
+        return True
 
+    def _started(
+        self, call: Callable[[WebClient], SlackResponse], taken: Sequence[asyncio.Semaphore]
+    ) -> "asyncio.Future[Outcome]":
+        """Begin the call on a thread of its own, which gives back what was taken when it ends."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Outcome] = loop.create_future()
 
-def _put(answer: "asyncio.Future[Outcome]", outcome: Outcome) -> None:
-    if not answer.done():
-        answer.set_result(outcome)
+        def ended(outcome: Outcome | None) -> None:
+            for slots in taken:
+                slots.release()
+            if outcome is not None and not answer.done():
+                answer.set_result(outcome)
+
+        def run() -> None:
+            outcome: Outcome | None = None
+            try:
+                outcome = outcome_of(call, self.web)
+            finally:
+                try:
+                    loop.call_soon_threadsafe(ended, outcome)
+                except RuntimeError:
+                    _LOG.info("the answer of Slack came after the event loop had ended")
+
+        threading.Thread(target=run, name="slack-call", daemon=True).start()
+        return answer
 
 
 def outcome_of(call: Callable[[WebClient], SlackResponse], web: WebClient) -> Outcome:

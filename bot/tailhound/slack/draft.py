@@ -44,7 +44,7 @@ class Draft:
         delivery = self.delivery
         if delivery.urgent:
             return Rank.PRESSING
-        if delivery.part:
+        if is_reply(delivery):
             return Rank.PART
         return Rank.PROGRESS if delivery.message else Rank.PRESSING
 

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackClientError
+
+from tailhound.slack.calls import Said, outcome_of
 
 AGAIN_SECONDS = 300.0
 """How long Slack is left alone after it did not tell; meanwhile there is no link."""
@@ -37,8 +38,6 @@ class Home:
             return self._address
 
     def _asked(self) -> str:
-        try:
-            told = str(self._client().auth_test().get("url") or "")
-        except (SlackClientError, OSError):
-            return ""
+        found = outcome_of(lambda web: web.auth_test(), self._client())
+        told = str(found.data.get("url") or "") if isinstance(found, Said) else ""
         return told if told.startswith("https://") and told.endswith("/") else ""

@@ -50,6 +50,8 @@ PEOPLE_SECONDS: Final = 1.0
 
 _CLICKS_AT_ONCE: Final = 24
 _BEHIND_AT_ONCE: Final = 16
+_REPLIES_AT_ONCE: Final = 8
+_REPLIES_WAITING: Final = 200
 
 
 class SlackListeners:
@@ -65,9 +67,10 @@ class SlackListeners:
     ) -> None:
         self._envelopes = Envelopes()
         self._behind = Behind("slack-behind", _BEHIND_AT_ONCE)
+        self._replies = Behind("slack-reply", _REPLIES_AT_ONCE, _REPLIES_WAITING)
         self._pool = ThreadPoolExecutor(_CLICKS_AT_ONCE, thread_name_prefix="slack-click")
         self._app = _app(web, self._pool)
-        brisk = client(web.token, web.base_url, PEOPLE_SECONDS)
+        brisk = client(lambda: web.token or "", web.base_url, PEOPLE_SECONDS)
         people = People(lambda: brisk)
         self._behind.do(people.learn)
         self._wire(
@@ -80,6 +83,7 @@ class SlackListeners:
                 envelopes=self._envelopes,
                 web=web,
                 reply=reply,
+                replies=self._replies,
                 now=now,
             )
         )
@@ -115,15 +119,15 @@ class SlackListeners:
     def close(self) -> None:
         """Take no further work."""
         self._behind.close()
+        self._replies.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _app(web: WebClient, pool: ThreadPoolExecutor) -> App:
-    token = web.token
     return App(
         name="tailhound",
         client=client(None, web.base_url, web.timeout),
-        authorize=lambda: AuthorizeResult(enterprise_id=None, team_id=None, bot_token=token),
+        authorize=lambda: AuthorizeResult(enterprise_id=None, team_id=None, bot_token=web.token),
         request_verification_enabled=False,  # the socket itself is authenticated
         ssl_check_enabled=False,
         url_verification_enabled=False,

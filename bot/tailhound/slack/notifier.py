@@ -29,8 +29,7 @@ class SlackNotifier:
     `public_url` is where tailhound's pages are reached ("" = nowhere). `channel_limit` is how many
     new messages a channel takes in how many seconds, `offers` which buttons work. `written` tells
     all evidence of an incident as Markdown, for the file in its thread; None = there is no file.
-    `token` reads the token once more: when Slack has refused the one in use, a new one works
-    without a restart. `clock` is monotonic, `now` tells the time of day.
+    `clock` is monotonic, `now` tells the time of day.
     """
 
     name = "slack"
@@ -44,20 +43,20 @@ class SlackNotifier:
         offers: Offers = Offers(),  # noqa: B008 - frozen
         written: Written | None = None,
         painter: Painter | None = None,
-        token: Callable[[], str] | None = None,
         timeout_seconds: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._calls = Calls(web, timeout_seconds=timeout_seconds)
         self._pace = Pace(clock)
-        self._sender = Sender(self._calls, self._pace, token=token, clock=clock)
+        self._sender = Sender(self._calls, self._pace, clock=clock)
         self._thread = ThreadPosts(
             self._sender,
             Uploads(self._calls, self._pace),
             painter=painter or Painter(),
             written=written,
             now=now,
+            clock=clock,
         )
         self._channel_limit, self._offers = channel_limit, offers
         self._public_url, self._now = public_url.rstrip("/"), now

@@ -144,6 +144,11 @@ class Pace:
                 self._uploads.take()
             return wait
 
+    def held(self, method: str) -> float:
+        """Seconds for which Slack still refuses the method."""
+        with self._lock:
+            return self._hold(method, self._clock())
+
     def hold(self, method: str, seconds: float) -> None:
         """Slack refused the method for that long."""
         with self._lock:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -9,52 +10,76 @@ T = TypeVar("T")
 SOON_SECONDS = 0.25
 """When to ask again for something that is being made."""
 
-_AT_MOST = 200
+AT_MOST = 200
+ABANDONED_SECONDS = 60.0
+"""What nobody has asked for so long makes room for others."""
+
+
+@dataclass(slots=True)
+class _Made:
+    """Something that is being made or was made, and when it was asked for last."""
+
+    stamp: Hashable
+    task: asyncio.Task[Any]
+    asked: float
 
 
 class Preparing:
-    """Tasks of an event loop by what they make. Each is made once, until it is forgotten."""
+    """Tasks of an event loop by what they make. Each is made once, until it is forgotten.
 
-    def __init__(self) -> None:
-        self._tasks: dict[Hashable, tuple[Hashable, asyncio.Task[Any]]] = {}
+    At most AT_MOST are kept: what is asked for beyond that is begun once another is forgotten, or
+    abandoned. `clock` is monotonic.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._made: dict[Hashable, _Made] = {}
 
     async def ready(
         self, key: Hashable, stamp: Hashable, make: Callable[[], Awaitable[T]]
     ) -> T | None:
-        """What `make` made; None while it is at work. With another `stamp` it is made anew."""
-        was, task = self._tasks.get(key, (None, None))
-        if task is None or was != stamp or task.cancelled():
+        """What `make` made; None while it is at work, or waits for room. With another `stamp` it
+        is made anew.
+        """
+        found = self._made.get(key)
+        if found is not None and (found.stamp != stamp or found.task.cancelled()):
             self.forget(key)
+            found = None
+        if found is None:
+            if not self._has_room():
+                return None
             task = asyncio.ensure_future(_made(make))
-            self._tasks[key] = (stamp, task)
-            self._bound()
-        await asyncio.wait([task], timeout=0.02)
-        if not task.done():
+            found = self._made[key] = _Made(stamp, task, self._clock())
+        found.asked = self._clock()
+        await asyncio.wait([found.task], timeout=0.02)
+        if not found.task.done() or found.task.cancelled():
             return None
-        if task.exception() is not None:
+        if found.task.exception() is not None:
             self.forget(key)
-        made: T = task.result()
+        made: T = found.task.result()
         return made
 
     def holds(self, key: Hashable) -> bool:
         """Whether something of this name is being made, or was made and not forgotten."""
-        return key in self._tasks
+        return key in self._made
 
     def forget(self, key: Hashable) -> None:
         """It is not needed any more."""
-        _, task = self._tasks.pop(key, (None, None))
-        if task is not None:
-            task.cancel()
+        found = self._made.pop(key, None)
+        if found is not None:
+            found.task.cancel()
 
     def close(self) -> None:
         """End whatever is at work."""
-        for key in list(self._tasks):
+        for key in list(self._made):
             self.forget(key)
 
-    def _bound(self) -> None:
-        """Whoever is never asked for again must not be kept for ever."""
-        while len(self._tasks) > _AT_MOST:
-            self.forget(next(iter(self._tasks)))
+    def _has_room(self) -> bool:
+        if len(self._made) >= AT_MOST:
+            before = self._clock() - ABANDONED_SECONDS
+            for key in [key for key, made in self._made.items() if made.asked < before]:
+                self.forget(key)
+        return len(self._made) < AT_MOST
 
 
 async def _made(make: Callable[[], Awaitable[T]]) -> T:

@@ -9,12 +9,11 @@ from typing import Any, Final
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from tailhound.errors import SettingsError
 from tailhound.notifiers import Delivery, Later, Posted, Refusal
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.calls import Calls, Lost, No, Outcome, Said
 from tailhound.slack.draft import EVENT_TYPE, Draft, Key, is_reply, key_of
-from tailhound.slack.pace import AUTH, HISTORY, POST, UPDATE, Pace, Rank
+from tailhound.slack.pace import AUTH, COMPLETE, HISTORY, POST, REPLIES, UPDATE, Pace, Rank
 from tailhound.slack.refusals import Meaning, is_dead, is_everywhere, meaning_of, todo
 
 _LOG = logging.getLogger(__name__)
@@ -22,50 +21,38 @@ _LOG = logging.getLogger(__name__)
 _PAGES_OF_HISTORY: Final = 5
 _QUIET_SECONDS: Final = 60.0
 _ATTEMPTS_AT_UNKNOWN_ERRORS: Final = 5
+_SEEN: Final = frozenset({POST, UPDATE, COMPLETE})
+"""Methods whose effect people see: without an answer nobody knows whether it is there."""
+
 Result = Posted | Later | Refusal
 Call = Callable[[SlackMessage, WebClient], SlackResponse]
 Matches = Callable[[Mapping[str, Any]], bool]
+_Unread = str | Later | Refusal | None
 
 
 class Sender:
     """Posts and edits through slack_sdk. It never raises for trouble of Slack.
 
-    `token` reads the token once more: when Slack has refused the one in use, a new one works
-    without a restart. `clock` is monotonic.
+    A token that Slack has refused rests for a minute, or until there is another. `clock` is
+    monotonic.
     """
 
-    def __init__(
-        self,
-        calls: Calls,
-        pace: Pace,
-        *,
-        token: Callable[[], str] | None,
-        clock: Callable[[], float],
-    ) -> None:
-        self._calls, self._pace = calls, pace
-        self._token, self._clock = token, clock
-        self._no_history = False
-        self._dead: tuple[float, str] = (0.0, "")
+    def __init__(self, calls: Calls, pace: Pace, *, clock: Callable[[], float]) -> None:
+        self._calls, self._pace, self._clock = calls, pace, clock
+        self._unreadable: set[str] = set()
+        self._dead: tuple[float, str, str | None] = (0.0, "", None)
         self._lost: dict[Key, int] = {}
         self._wording: dict[Key, int] = {}
 
     def dead(self) -> Refusal | None:
         """Why no call can succeed now; None when it is worth a try."""
-        until, why = self._dead
-        if why and self._clock() < until:
+        until, why, token = self._dead
+        if why and self._clock() < until and token == self._calls.web.token:
             return Refusal(why)
         if why:
-            self._revive()
+            self._dead = (0.0, "", None)
+            self._unreadable.clear()  # a new token may have other scopes
         return None
-
-    def _revive(self) -> None:
-        """Try again after a dead token, with the one that lies where it is configured by now."""
-        self._dead = (0.0, "")
-        try:
-            if self._token is not None:
-                self._calls.web.token = self._token()
-        except SettingsError as error:
-            _LOG.error("the token of Slack stays as it was: %s", error)
 
     async def send(self, draft: Draft) -> Result:
         """Post the message, or edit the one that stands where people would see a difference."""
@@ -104,14 +91,18 @@ class Sender:
 
     async def answers(self, delivery: Delivery) -> Later | None:
         """None once Slack answers again; a post that may be the last is kept until then."""
+        wait = self._held(AUTH, delivery)
+        if wait is not None:
+            return wait
         alive = await self._calls.ask(lambda web: web.auth_test())
-        return self.later(alive, AUTH, delivery) if isinstance(alive, Lost) else None
+        limited = isinstance(alive, No) and meaning_of(alive.error) is Meaning.WAIT
+        return self.later(alive, AUTH, delivery) if limited or isinstance(alive, Lost) else None
 
     async def _look_then_post(self, draft: Draft) -> Result:
         """An earlier post may stand: edit it if it is found, else post once more, never a third."""
         delivery = draft.delivery
         found = await self.find(delivery, lambda message: _is_of(message, delivery))
-        if isinstance(found, Later):
+        if isinstance(found, Later | Refusal):
             return found
         if found:
             return await self._edit(draft, found, anew=False)
@@ -119,25 +110,49 @@ class Sender:
         later = None if refusal else await self.answers(delivery)
         return refusal or later or await self._post(draft)
 
-    async def find(self, delivery: Delivery, matches: Matches) -> str | Later | None:
+    async def find(self, delivery: Delivery, matches: Matches) -> str | Later | Refusal | None:
         """The ts of a message that matches; "" when there is none, None when nobody can tell."""
-        if self._no_history:
+        if delivery.place in self._unreadable:
             return None
+        method = REPLIES if delivery.thread else HISTORY
         cursor = ""
         for _ in range(_PAGES_OF_HISTORY):
+            wait = self._held(method, delivery)
+            if wait is not None:
+                return wait
             outcome = await self._calls.ask(_reading(delivery, cursor))
-            if isinstance(outcome, No) and outcome.error == "thread_not_found":
-                return ""
-            if isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.REFUSED:
-                self._no_history = True
-                return None
             if not isinstance(outcome, Said):
-                return self.later(outcome, HISTORY, delivery)
+                return self._unread(outcome, method, delivery)
             found = _ts_of(outcome, delivery, matches)
             cursor = str((outcome.data.get("response_metadata") or {}).get("next_cursor") or "")
             if found or not cursor:
                 return found
         return None
+
+    def _unread(self, outcome: Outcome, method: str, delivery: Delivery) -> _Unread:
+        """What it means that the messages of a place were not told.
+
+        Only a scope that is missing stays missing, and each kind of channel has its own: such a
+        place is not asked again with this token. An app that is no member may post all the same.
+        """
+        if isinstance(outcome, No) and outcome.error == "thread_not_found":
+            return ""
+        if isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.REFUSED:
+            if is_dead(outcome.error):
+                return self._refused(outcome, delivery)
+            if outcome.error == "missing_scope":
+                self._unreadable.add(delivery.place)
+            return None
+        return self.later(outcome, method, delivery)
+
+    def _held(self, method: str, delivery: Delivery) -> Later | None:
+        """Slack has refused a method for a while: how long it still does."""
+        wait = self._pace.held(method)
+        if wait <= 0:
+            return None
+        why = f"Slack's rate limit of {method}"
+        lost = self.posts_lost(delivery)
+        return Later(wait, why, self._unsure(delivery), only_this=True, lost_posts=lost)
 
     def before_post(self, delivery: Delivery, rank: Rank) -> Later | None:
         """None when a new message may go out now; else how long it has to wait.
@@ -225,7 +240,7 @@ class Sender:
     def _refused(self, no: No, delivery: Delivery) -> Refusal:
         why = todo(no, delivery.place)
         if is_dead(no.error):
-            self._dead = (self._clock() + _QUIET_SECONDS, why)
+            self._dead = (self._clock() + _QUIET_SECONDS, why, self._calls.web.token)
         _LOG.error("%s", why)
         return Refusal(why, only_this=is_reply(delivery) and not is_everywhere(no.error))
 
@@ -239,9 +254,10 @@ class Sender:
                 self._pace.hold(method, seconds)
                 why = f"Slack's rate limit of {method}"
                 return Later(seconds, why, unsure, method != POST, lost)
-            return Later(_pause(delivery), f"Slack answered {outcome.error}", unsure, False, lost)
+            mine = meaning_of(outcome.error) is not Meaning.TROUBLE
+            return Later(_pause(delivery), f"Slack answered {outcome.error}", unsure, mine, lost)
         why = outcome.why if isinstance(outcome, Lost) else "no outcome"
-        sent = isinstance(outcome, Lost) and outcome.sent
+        sent = isinstance(outcome, Lost) and outcome.sent and method in _SEEN
         return Later(_pause(delivery), why, unsure or sent, False, lost)
 
     def _unsure(self, delivery: Delivery) -> bool:

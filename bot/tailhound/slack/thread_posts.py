@@ -12,11 +12,21 @@ from tailhound.charts.plan import charts_of
 from tailhound.diagnosis.noise import is_loud
 from tailhound.durable.blocking import Blocking
 from tailhound.model import Incident, Missing
-from tailhound.notifiers import CHARTS, EVENT, EVIDENCE, FILE, TIMELINE, Delivery, Later, Posted
+from tailhound.notifiers import (
+    CHARTS,
+    EVENT,
+    EVIDENCE,
+    FILE,
+    TIMELINE,
+    Delivery,
+    Later,
+    Posted,
+    Refusal,
+)
 from tailhound.slack import thread
 from tailhound.slack.calls import Lost, No, Said
 from tailhound.slack.draft import Draft, key_of
-from tailhound.slack.pace import COMPLETE, POST, UPLOAD_URL, Rank
+from tailhound.slack.pace import COMPLETE, FILE_INFO, UPLOAD_URL, Rank
 from tailhound.slack.preparing import SOON_SECONDS, Preparing
 from tailhound.slack.sender import Result, Sender
 from tailhound.slack.thread import Wordings
@@ -38,9 +48,11 @@ class _Pictures:
 
 
 class ThreadPosts:
-    """Makes and sends the posts in threads. `painter` draws, `written` tells all evidence."""
+    """Makes and sends the posts in threads. `painter` draws, `written` tells all evidence; `clock`
+    is monotonic.
+    """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is told by its name
         self,
         sender: Sender,
         uploads: Uploads,
@@ -48,10 +60,11 @@ class ThreadPosts:
         painter: Painter,
         written: Written | None,
         now: Callable[[], datetime],
+        clock: Callable[[], float],
     ) -> None:
         self._sender, self._uploads = sender, uploads
         self._painter, self._written, self._now = painter, written, now
-        self._preparing = Preparing()
+        self._preparing = Preparing(clock)
         self._blocking = Blocking("slack-files", 1)
 
     def close(self) -> None:
@@ -145,6 +158,9 @@ class ThreadPosts:
         written = self._written
         if incident.diagnosis is None or written is None:
             return Posted(delivery.place, "")
+        held = self._uploads.held()
+        if held > 0:
+            return _soon(delivery, held)
         sender, name = self._sender, _file_name(delivery)
 
         async def sent() -> str | No | Lost:
@@ -171,9 +187,9 @@ class ThreadPosts:
         if isinstance(told, Said):
             return self._stands(delivery, file)
         if isinstance(told, Lost):
-            return sender.later(told, COMPLETE, delivery)
+            return sender.later(told, FILE_INFO, delivery)
         found = await sender.find(delivery, lambda message: name in _files_of(message))
-        if isinstance(found, Later):
+        if isinstance(found, Later | Refusal):
             return found
         if found:
             return self._stands(delivery, found)
@@ -190,9 +206,9 @@ class ThreadPosts:
             return self._stands(delivery, file)
         if isinstance(outcome, Lost) and outcome.sent:
             self._sender.was_lost(delivery)
-        elif isinstance(outcome, No):
+        elif isinstance(outcome, No) and outcome.error != "ratelimited":
             self._preparing.forget(key_of(delivery))
-        return self._sender.settled(outcome, POST, delivery)
+        return self._sender.settled(outcome, COMPLETE, delivery)
 
     def _stands(self, delivery: Delivery, message: str) -> Posted:
         self._sender.stands(delivery)
@@ -200,9 +216,9 @@ class ThreadPosts:
         return Posted(delivery.place, message, _file_name(delivery)[:64])
 
 
-def _soon(delivery: Delivery) -> Later:
-    """It is being made; nothing is wrong, and nobody else waits for it."""
-    return Later(SOON_SECONDS, "", delivery.unsure, only_this=True, lost_posts=delivery.lost_posts)
+def _soon(delivery: Delivery, seconds: float = SOON_SECONDS) -> Later:
+    """It is being made, or must wait; nothing is wrong, and nobody else waits for it."""
+    return Later(seconds, "", delivery.unsure, only_this=True, lost_posts=delivery.lost_posts)
 
 
 def _file_name(delivery: Delivery) -> str:

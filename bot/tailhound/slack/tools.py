@@ -1,7 +1,7 @@
 """What every handler works with: the deeds, the store asked promptly, and ways to answer."""
 
+import http.client
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from slack_bolt import Ack
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackClientError
 from slack_sdk.webhook import WebhookClient
 from slack_sdk.webhook.webhook_response import WebhookResponse
 
@@ -37,7 +38,9 @@ Reply = Callable[[str, dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """`web` is the client for calls that answer people; `now` tells the time of day."""
+    """`web` is the client for calls that answer people, `replies` where what is said at a
+    `response_url` waits its turn; `now` tells the time of day.
+    """
 
     deeds: Deeds
     store: Promptly
@@ -47,6 +50,7 @@ class Tools:
     envelopes: Envelopes
     web: WebClient
     reply: Reply
+    replies: Behind
     now: Callable[[], datetime]
 
     def person(self, event: Event, ack: Ack) -> Person | None:
@@ -60,10 +64,8 @@ class Tools:
     def whisper(self, event: Event, text: str) -> None:
         """Tell who acted, and nobody else; behind the acknowledgement, not before it."""
         url = event.response_url
-        if url:
-            threading.Thread(
-                target=self.reply, args=(url, ephemeral(text)), name="slack-reply", daemon=True
-            ).start()
+        if url and not self.replies.do(lambda: self.reply(url, ephemeral(text))):
+            _LOG.warning("too many answers wait to be told: this one is not: %s", text)
 
     def whisper_in(self, where: tuple[str, str], person: Person, text: str) -> None:
         """Tell one person in a channel, in its thread if there is one: (channel, thread)."""
@@ -135,7 +137,7 @@ def answer(url: str, said: dict[str, Any]) -> None:
     """Say something at Slack's `response_url`."""
     try:
         got: WebhookResponse = WebhookClient(url, timeout=5, retry_handlers=[]).send_dict(said)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException, SlackClientError) as error:
         _LOG.warning("the reply to a click did not arrive: %s", error)
         return
     if got.status_code != 200:

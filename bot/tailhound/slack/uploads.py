@@ -41,7 +41,7 @@ class Uploads:
     async def send(self, upload: Upload) -> str | No | Lost:
         """The id of a file whose bytes are at Slack; nobody sees it yet."""
         await self._turn()
-        outcome = await self._calls.ask(lambda web: _sent(web, upload))
+        outcome = await self._calls.ask(lambda web: _sent(web, upload), behind=True)
         if isinstance(outcome, Said):
             return str(outcome.data.get("file_id", ""))
         return self._held(UPLOAD_URL, outcome)
@@ -75,8 +75,12 @@ class Uploads:
 
     async def info(self, id: str) -> Outcome:
         """What Slack says of a file; `file_not_found` before it is completed."""
-        outcome = await self._calls.ask(lambda web: web.files_info(file=id))
+        outcome = await self._calls.ask(lambda web: web.files_info(file=id), behind=True)
         return outcome if isinstance(outcome, Said) else self._held(FILE_INFO, outcome)
+
+    def held(self) -> float:
+        """Seconds for which Slack still refuses uploads."""
+        return max(self._pace.held(method) for method in (UPLOAD_URL, COMPLETE, FILE_INFO))
 
     async def _turn(self) -> None:
         while (wait := self._pace.before_upload()) > 0:

@@ -223,13 +223,17 @@ class Floor:
 
 
 @contextmanager
-def floor(desk: Desk | None = None) -> Iterator[Floor]:
+def floor(
+    desk: Desk | None = None,
+    *,
+    token: Callable[[], str] | str = "xoxb-local",  # noqa: S107  a stand-in's
+) -> Iterator[Floor]:
     """One for a test; whatever Slack refused is a failure."""
     before = set(threading.enumerate())
     with SlackStandin() as slack:
         slack.add_channel(CHANNEL)
         made = desk or Desk()
-        listeners = SlackListeners(client("xoxb-local", slack.api_url, 5), made, now=lambda: NOW)
+        listeners = SlackListeners(client(token, slack.api_url, 5), made, now=lambda: NOW)
         yield Floor(slack, made, listeners)
         listeners.close()
         _wait_for_ends(before)

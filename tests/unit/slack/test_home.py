@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http.client import BadStatusLine, IncompleteRead
 
 import pytest
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackRequestError
+from slack_sdk.web import SlackResponse
 
 from tailhound.slack.home import AGAIN_SECONDS, Home
 
@@ -24,11 +26,14 @@ class Slack:
         slack = self
 
         class Answering(WebClient):
-            def auth_test(self, **_: object) -> Mapping[str, object]:  # type: ignore[override]
+            def auth_test(self, **_: object) -> SlackResponse:
                 slack.asked += 1
                 if isinstance(slack.told, Exception):
                     raise slack.told
-                return slack.told
+                return SlackResponse(
+                    client=self, http_verb="POST", api_url="", req_args={},
+                    data=dict(slack.told), headers={}, status_code=200,
+                )  # fmt: skip
 
         return Answering()
 
@@ -54,8 +59,16 @@ def test_the_workspace_is_asked_once() -> None:
 
 @pytest.mark.parametrize(
     "told",
-    [SlackRequestError("no"), TimeoutError(), {}, {"url": None}, {"url": "javascript:alert(1)/"}],
-    ids=str,
+    [
+        SlackRequestError("no"),
+        TimeoutError(),
+        BadStatusLine("garbage"),
+        IncompleteRead(b""),
+        {},
+        {"url": None},
+        {"url": "javascript:alert(1)/"},
+    ],
+    ids=repr,
 )
 def test_without_an_address_there_is_no_link_and_slack_is_left_alone_for_a_while(
     told: Mapping[str, object] | Exception,

@@ -70,6 +70,18 @@ def test_yes_that_was_it_says_right(room: Floor) -> None:
     assert room.desk.stored[0][2] == Word(rating=Rating.RIGHT)
 
 
+def test_a_new_token_reaches_those_who_answer_people() -> None:
+    lies = ["xoxb-local"]
+    with floor(token=lambda: lies[-1]) as room:
+        room.show(CONFIRMED)
+        room.slack.wait_for(lambda: any(c.method == "auth.test" for c in room.slack.done))
+        room.slack.core.bot_token = "xoxb-new"
+        lies.append("xoxb-new")
+        room.press("silence")
+        assert room.modal(lambda view: "Silence" in str(view.body["title"]))
+        assert room.slack.refused == []
+
+
 def test_the_same_envelope_again_is_a_no_op(room: Floor) -> None:
     payload = room.clicked("recheck")
     for _ in range(3):

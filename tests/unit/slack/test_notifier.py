@@ -12,10 +12,12 @@ import pytest
 
 from tailhound.errors import SettingsError
 from tailhound.model import Incident
-from tailhound.notifiers import Delivery, Later, Posted, Refusal
+from tailhound.notifiers import Delivery, Later, Posted, Refusal, Storm
 from tailhound.slack.buttons import Offers
 from tailhound.slack.calls import client
+from tailhound.slack.draft import Draft
 from tailhound.slack.notifier import SlackNotifier
+from tailhound.slack.pace import Rank
 from tests.samples.incidents import COLLECTING, CONFIRMED, FIRST, RESOLVED
 from tests.samples.story import NOW
 from tests.standins.slack import SlackStandin
@@ -71,6 +73,11 @@ class World:
         result = self.deliver(incident, **more)
         assert isinstance(result, Posted), result
         return result.message
+
+
+def looks(slack: SlackStandin) -> int:
+    """How often a channel's messages were told."""
+    return sum(call.method == "conversations.history" for call in slack.done)
 
 
 @pytest.fixture
@@ -207,6 +214,105 @@ def test_a_missing_history_scope_is_asked_for_once(world: World) -> None:
     world.posted(unsure=True)
     world.posted(replace(FIRST, id="7F3K"), unsure=True)
     assert world.slack.refused == ["missing_scope"]
+
+
+@pytest.mark.parametrize("error", ["not_in_channel", "is_archived", "channel_not_found"])
+def test_a_channel_that_is_not_told_now_is_looked_at_again(error: str) -> None:
+    with SlackStandin(scopes=SCOPES | {"channels:history"}) as slack:
+        slack.add_channel(CHANNEL)
+        world, incident = World(slack), replace(FIRST, received_at=NOW)
+        slack.faults.methods = frozenset({"conversations.history"})
+        slack.faults.errors = [error]
+        world.posted(replace(incident, id="7F3K"), unsure=True)
+        slack.faults.methods = frozenset({"chat.postMessage"})
+        slack.faults.lose_answers = 1
+        assert isinstance(world.deliver(incident), Later)
+        world.posted(incident, unsure=True, attempt=2)
+        assert slack.posts() == 2
+
+
+def test_a_scope_that_is_missing_for_one_channel_leaves_the_others_to_be_looked_at() -> None:
+    with SlackStandin(scopes=SCOPES | {"channels:history"}) as slack:
+        slack.add_channel(CHANNEL)
+        slack.add_channel("C0PRIVATE")
+        world = World(slack)
+        slack.faults.methods = frozenset({"conversations.history"})
+        slack.faults.errors = ["missing_scope"]
+        world.posted(unsure=True, place="C0PRIVATE")
+        world.posted(replace(FIRST, id="7F3K"), unsure=True, place="C0PRIVATE")
+        assert looks(slack) == 0
+        world.posted(replace(FIRST, id="9Q1X"), unsure=True)
+        assert looks(slack) == 1
+
+
+def test_a_new_token_may_see_what_the_old_one_did_not() -> None:
+    with SlackStandin(scopes=SCOPES | {"channels:history"}) as slack:
+        slack.add_channel(CHANNEL)
+        world, tokens = World(slack), [TOKEN]
+        world.notifier = SlackNotifier(
+            client(lambda: tokens[-1], slack.api_url, 5.0), clock=world.clock, now=world.now
+        )
+        slack.faults.methods = frozenset({"conversations.history"})
+        slack.faults.errors = ["missing_scope"]
+        world.posted(unsure=True)
+        tokens.append("xoxb-revoked")
+        assert isinstance(world.deliver(replace(FIRST, id="7F3K")), Refusal)
+        tokens.append(TOKEN)
+        world.posted(replace(FIRST, id="9Q1X"), unsure=True)
+        assert looks(slack) == 1
+
+
+def test_a_look_that_slack_limits_is_not_asked_again_before_its_time() -> None:
+    with SlackStandin(scopes=SCOPES | {"channels:history"}) as slack:
+        slack.add_channel(CHANNEL)
+        world = World(slack)
+        slack.faults.methods = frozenset({"conversations.history"})
+        slack.faults.statuses = [429]
+        slack.faults.retry_after = 45
+        for id in ("8R5W", "7F3K"):
+            later = world.at_once(replace(FIRST, id=id), unsure=True)
+            assert isinstance(later, Later)
+            assert later.only_this
+            assert "conversations.history" in later.why
+        assert looks(slack) == 0
+        assert slack.faults.statuses == []
+        world.posted(replace(FIRST, id="9Q1X"))
+
+
+def test_a_dead_token_is_named_although_two_posts_were_lost() -> None:
+    with SlackStandin(scopes=SCOPES | {"channels:history"}) as slack:
+        slack.add_channel(CHANNEL)
+        world = World(slack)
+        slack.faults.methods = frozenset({"conversations.history"})
+        slack.faults.errors = ["token_revoked"]
+        refused = world.deliver(unsure=True, lost_posts=2)
+        assert isinstance(refused, Refusal)
+        assert "token_revoked" in refused.why
+        assert not refused.only_this
+
+
+def test_an_error_about_one_message_does_not_hold_the_others(world: World) -> None:
+    world.slack.faults.errors = ["brand_new_error"]
+    later = world.deliver()
+    assert isinstance(later, Later)
+    assert later.only_this
+    world.posted(replace(FIRST, id="7F3K"))
+
+
+def test_a_storms_message_comes_before_what_is_only_progress(world: World) -> None:
+    storm = Storm(since=NOW, incidents=40, held=28, worst=(FIRST,))
+    ts = world.posted(part="storm", storm=storm)
+    for number in range(40):
+        edited = world.deliver(
+            part="storm", storm=replace(storm, held=28 + number), message=ts, seen="other"
+        )
+        if number < 9:
+            assert isinstance(edited, Posted)
+    late = world.deliver(part="storm", storm=storm, message=ts, urgent=True)
+    assert isinstance(late, Posted)
+    first = Draft(Delivery(id=1, incident=FIRST, place=CHANNEL, part="storm", storm=storm), ())
+    assert first.rank is Rank.PRESSING
+    assert replace(first, delivery=replace(first.delivery, message="1.1")).rank is Rank.PROGRESS
 
 
 def test_the_second_post_is_kept_until_slack_answers_again(world: World) -> None:
@@ -374,24 +480,26 @@ def _why(result: Posted | Later | Refusal) -> str:
 def test_a_new_token_works_without_a_restart(world: World) -> None:
     tokens = ["xoxb-old"]
     world.notifier = SlackNotifier(
-        client("xoxb-old", world.slack.api_url, 5.0), token=lambda: tokens[-1], clock=world.clock
+        client(lambda: tokens[-1], world.slack.api_url, 5.0), clock=world.clock
     )
     assert isinstance(world.deliver(), Refusal)
     world.clock.at += 60.0
     assert isinstance(world.deliver(), Refusal)
     tokens.append(TOKEN)
-    assert isinstance(world.deliver(), Refusal)
-    world.clock.at += 60.0
     assert isinstance(world.deliver(), Posted)
 
 
 def test_a_token_that_cant_be_read_leaves_the_old_one(world: World) -> None:
-    def gone() -> str:
-        raise SettingsError("can't read the secret file /run/slack: No such file")
+    tokens = [TOKEN]
 
-    world.notifier = SlackNotifier(
-        client(TOKEN, world.slack.api_url, 5.0), token=gone, clock=world.clock
-    )
+    def read() -> str:
+        if not tokens:
+            raise SettingsError("can't read the secret file /run/slack: No such file")
+        return tokens[-1]
+
+    world.notifier = SlackNotifier(client(read, world.slack.api_url, 5.0), clock=world.clock)
+    world.posted()
+    tokens.clear()
     world.slack.faults.errors = ["token_revoked"]
     assert isinstance(world.deliver(), Refusal)
     world.clock.at += 60.0

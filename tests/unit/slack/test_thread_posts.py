@@ -107,6 +107,9 @@ def run(slack: SlackStandin, act: Callable[[Thread], Awaitable[T]], draws: str =
             return await act(thread)
         finally:
             thread.notifier.close()
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            if left:
+                await asyncio.wait(left, timeout=5)  # a program that draws ends with its task
 
     return asyncio.run(acted())
 
@@ -302,6 +305,45 @@ def test_a_file_whose_call_was_lost_is_shared_after_all(slack: SlackStandin) -> 
         slack.faults.lose_calls = 1
         assert isinstance(await thread.once("file"), Later)
         await thread.posted("file", unsure=True, lost_posts=1)
+        slack.wait_for(lambda: len(thread.replies()) == 1)
+
+    run(slack, act)
+
+
+def test_a_limit_on_sharing_files_holds_no_message(slack: SlackStandin) -> None:
+    async def act(thread: Thread) -> None:
+        slack.faults.methods = FILES
+        slack.faults.statuses = [429]
+        slack.faults.retry_after = 3_000
+        limited = await thread.once("file")
+        assert isinstance(limited, Later)
+        assert limited.only_this
+        assert "files.completeUploadExternal" in limited.why
+        assert limited.seconds == 3_000
+        thread.root = await thread.own(replace(CONFIRMED, id="7F3K"))
+        given = {"id": 1, "incident": CONFIRMED, "place": CHANNEL, "thread": thread.root}
+        delivery = Delivery(part="file", **given)  # type: ignore[arg-type]
+        waits = await thread.notifier.deliver(delivery)
+        assert isinstance(waits, Later)
+        assert waits.seconds > 100
+        assert (waits.why, waits.only_this) == ("", True)
+
+    run(slack, act)
+
+
+def test_an_upload_without_an_answer_is_no_lost_post(slack: SlackStandin) -> None:
+    async def act(thread: Thread) -> None:
+        slack.faults.methods = frozenset({"files.getUploadURLExternal"})
+        slack.faults.lose_answers = 1
+        lost = await thread.once("file")
+        assert isinstance(lost, Later)
+        assert (lost.unsure, lost.lost_posts) == (False, 0)
+        slack.faults.methods = FILES
+        slack.faults.lose_answers = 1
+        really = await thread.once("file")
+        assert isinstance(really, Later)
+        assert (really.unsure, really.lost_posts) == (True, 1)
+        assert isinstance(await thread.once("file", unsure=True, lost_posts=1), Posted)
         slack.wait_for(lambda: len(thread.replies()) == 1)
 
     run(slack, act)
