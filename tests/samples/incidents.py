@@ -153,6 +153,7 @@ NO_SYMPTOM = replace(
 NOTHING_LEFT = replace(CONFIRMED, diagnosis=diagnosed(Outlook.NONE_CONFIRMED, causes=OUT))
 BLIND = replace(
     CONFIRMED,
+    asked_until=at(17),
     diagnosis=diagnosed(
         Outlook.BLIND,
         symptom=None,

@@ -111,6 +111,7 @@ def asked(record: Record, reason: str, now: datetime, terms: Terms) -> Record:
         causes_checked=terms.causes,
         progress=None,
         failed_because="",
+        asked_until=None,
     )
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -105,10 +105,13 @@ class Cases:
         now = self._desk.boot.clock()
         with self._desk.database.writing() as connection:
             self._desk.boot.hook("before_decide")
+            sha, requested_at = self._asked_for(connection, id, n)
+            end = requested_at + timedelta(seconds=self._desk.terms().late_seconds)
+            until = end if late and end > now else None
             after = self._desk.change(
                 connection,
                 id,
-                lambda record: verdicts.diagnosed(record, n, diagnosis, now),
+                lambda record: verdicts.diagnosed(record, n, diagnosis, now, until),
                 urgent=True,
             )
             if after is None:
@@ -119,7 +122,7 @@ class Cases:
             self._finish(connection, id, n, verdicts.headline(diagnosis), left)
             forget_earlier(connection, id, n)
             if late and self._desk.terms().late_seconds > 0 and after.incident.n == n:
-                self._desk.enqueue(connection, task_of(after, self._sha(connection, id, n), LATE))
+                self._desk.enqueue(connection, task_of(after, sha, LATE))
         self._desk.boot.hook("after_decide")
         return True
 
@@ -133,6 +136,13 @@ class Cases:
             if after is not None:
                 self._finish(connection, id, n, f"failed: {why}", {})
         return after is not None
+
+    def late_is_over(self, id: str, n: int) -> None:
+        """Show that nobody is asked again any more."""
+        with self._desk.database.writing() as connection:
+            self._desk.change(
+                connection, id, lambda record: verdicts.late_is_over(record, n), urgent=False
+            )
 
     def revise(self, id: str, n: int, old: Diagnosis, new: Diagnosis, why: str) -> bool:
         """Write what late evidence changed; False when another investigation has begun since."""
@@ -165,13 +175,14 @@ class Cases:
             )
         )
 
-    def _sha(self, connection: sa.Connection, id: str, n: int) -> str:
+    def _asked_for(self, connection: sa.Connection, id: str, n: int) -> tuple[str, datetime]:
+        """By which compiled set, and when."""
         row = connection.execute(
-            sa.select(investigation.c.sha).where(
+            sa.select(investigation.c.sha, investigation.c.requested_at).where(
                 investigation.c.incident_id == id, investigation.c.n == n
             )
         ).one()
-        return str(row.sha)
+        return str(row.sha), datetime.fromtimestamp(row.requested_at, UTC)
 
 
 def _release(connection: sa.Connection, record: Record, diagnosis: Diagnosis) -> None:

@@ -21,9 +21,12 @@ from tailhound.diagnosis.plan import Plan, Planned, plan
 from tailhound.diagnosis.resolve import Resolved, resolve
 from tailhound.durable.gather import Ask, Memo, gather
 from tailhound.durable.investigating import OnProgress, Plain, Record
+from tailhound.durable.one_first import OneFirst
 from tailhound.flow import Collector, Reading, Transport, Turn
 from tailhound.model import Diagnosis, Evidence, Incident
+from tailhound.model.incident import ASKED_AGAIN_SECONDS
 from tailhound.model.symptomless import LATENCY
+from tailhound.model.unanswered import down
 from tailhound.rules.loading import Compiled, Site
 from tailhound.settings import Settings
 from tailhound.store.codec import evidence_from_plain, evidence_to_plain
@@ -98,6 +101,10 @@ class Investigator:
 
     async def resolve(self, incident: Incident, turn: Turn, *, record: Record) -> Plain:
         """Which pods, nodes and workload the incident is about, and what was asked to know it."""
+        return await self._resolve(_Course(incident, turn, record, self.transports_for(incident)))
+
+    async def _resolve(self, course: "_Course") -> Plain:
+        incident, turn = course.incident, course.turn
         site = self._site(incident, Resolved())
         nodes = nodes_of(incident, self._settings.incidents)
         start = Resolved(
@@ -110,9 +117,9 @@ class Investigator:
         ask = Ask(SUBJECT, collector, start)
         found = await gather(
             [ask],
-            self.transports_for(incident),
+            course.transports,
             turn,
-            record=record,
+            record=course.record,
             memo=self._memo(incident),
         )
         resolved = collector.resolved
@@ -133,7 +140,8 @@ class Investigator:
     ) -> Plain:
         """Ask all first questions at once."""
         wanted = self._plan(resolved).first
-        found = await self._ask(wanted, incident, turn, record, on_progress)
+        course = _Course(incident, turn, record, self.transports_for(incident))
+        found = await self._ask(wanted, course, on_progress)
         return {"evidence": evidence_to_plain(found)}
 
     async def deepen(
@@ -142,7 +150,8 @@ class Investigator:
         """Ask the conditional questions; only the new evidence comes back."""
         evidence = evidence_from_plain(collected["evidence"])
         wanted = self._second(self._plan(resolved), incident, resolved, evidence)
-        found = await self._ask(wanted, incident, turn, record)
+        course = _Course(incident, turn, record, self.transports_for(incident))
+        found = await self._ask(wanted, course)
         return {"evidence": evidence_to_plain(found)}
 
     def _second(
@@ -170,28 +179,35 @@ class Investigator:
         `resolved` is in the answer.
         """
         self._memos.pop((incident.id, incident.n), None)
+        course = _Course(incident, turn, record, self._one_first(incident))
         other: Plain | None = None
         subject: tuple[Evidence, ...] = ()
         if SUBJECT in names:
-            other, subject = await self._subject_again(incident, resolved, turn, record)
+            other, subject = await self._subject_again(resolved, course)
         made = self._plan(other or resolved)
         old = () if other else _kept(incident, names)
         first = [item for item in made.first if other or item.name in names]
-        found = await self._ask(first, incident, turn, record)
+        found = await self._ask(first, course)
         second = self._second(made, incident, other or resolved, (*old, *found))
-        found += await self._ask(second, incident, turn, record)
+        found += await self._ask(second, course)
         answer = {"evidence": evidence_to_plain((*subject, *found))}
         return answer | ({"resolved": other} if other else {})
 
+    def _one_first(self, incident: Incident) -> tuple[Transport, ...]:
+        """Who is asked again, one question first where nothing at all was answered."""
+        silent = down(incident.diagnosis.evidence) if incident.diagnosis else {}
+        return tuple(
+            OneFirst(one, silent, ASKED_AGAIN_SECONDS) for one in self.transports_for(incident)
+        )
+
     async def _subject_again(
-        self, incident: Incident, resolved: Plain, turn: Turn, record: Record
+        self, resolved: Plain, course: "_Course"
     ) -> tuple[Plain | None, tuple[Evidence, ...]]:
         """The subject, looked for once more, None when it is the same; and how it was found."""
         now = asyncio.get_running_loop().time()
-        part = now + min(RESOLVING_AGAIN * (turn.deadline - now), RESOLVING_SECONDS)
-        found = await self.resolve(
-            incident, dataclasses.replace(turn, deadline=part), record=record
-        )
+        part = now + min(RESOLVING_AGAIN * (course.turn.deadline - now), RESOLVING_SECONDS)
+        turn = dataclasses.replace(course.turn, deadline=part)
+        found = await self._resolve(dataclasses.replace(course, turn=turn))
         same = _about(found) == _about(resolved) or not found["resolved"]["pods"]
         return None if same else found, evidence_from_plain(found["evidence"])
 
@@ -226,19 +242,17 @@ class Investigator:
     async def _ask(
         self,
         wanted: Sequence[Planned],
-        incident: Incident,
-        turn: Turn,
-        record: Record,
+        course: "_Course",
         on_progress: OnProgress | None = None,
     ) -> tuple[Evidence, ...]:
         asks = [Ask(item.name, item.collector, item.params) for item in wanted if not item.why_not]
         found = await gather(
             asks,
-            self.transports_for(incident),
-            turn,
+            course.transports,
+            course.turn,
             on_progress=on_progress,
-            record=record,
-            memo=self._memo(incident),
+            record=course.record,
+            memo=self._memo(course.incident),
         )
         return (*found, *(item.unasked for item in wanted if item.why_not))
 
@@ -262,6 +276,16 @@ class Investigator:
         while len(self._memos) > MEMOS_AT_MOST:
             self._memos.popitem(last=False)
         return memo
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """One wave of questions: about which incident, until when, who hears of it, who is asked."""
+
+    incident: Incident
+    turn: Turn
+    record: Record
+    transports: Sequence[Transport]
 
 
 def _kept(incident: Incident, names: Sequence[str]) -> tuple[Evidence, ...]:

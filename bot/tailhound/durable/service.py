@@ -34,7 +34,9 @@ from tailhound.store.database import Database
 
 R = TypeVar("R")
 
-LATE_CONCURRENCY = 10
+LATE_CONCURRENCY = 50
+"""A late run waits nearly all of its time, and asks a silent backend one question in 30 s."""
+
 TICK_POLL_SECONDS = 1.0
 
 

@@ -24,6 +24,9 @@ from tailhound.store.records import Record
 CHECKPOINT_AT_MOST = 256 * 1024
 """Bytes of the evidence that one step hands on."""
 
+_SILENT = frozenset({EvidenceStatus.TIMEOUT, EvidenceStatus.UNREACHABLE})
+"""Who did not answer, or was not there to be asked, may do so a moment later."""
+
 _KEEPS = frozenset({State.RESOLVED, State.JOINED, State.MITIGATING})
 
 
@@ -35,8 +38,17 @@ def progressed(record: Record, n: int, progress: Progress) -> Record | None:
     return record.edited(progress=progress)
 
 
-def diagnosed(record: Record, n: int, diagnosis: Diagnosis, now: datetime) -> Record | None:
-    """The record with the verdict of investigation `n`, unless that one has ended already."""
+def diagnosed(
+    record: Record,
+    n: int,
+    diagnosis: Diagnosis,
+    now: datetime,
+    asked_until: datetime | None = None,
+) -> Record | None:
+    """The record with the verdict of investigation `n`, unless that one has ended already.
+
+    `asked_until` is when who was silent is asked for the last time, None when nobody is.
+    """
     if record.done >= n:
         return None
     it = record.incident
@@ -45,6 +57,7 @@ def diagnosed(record: Record, n: int, diagnosis: Diagnosis, now: datetime) -> Re
         diagnosis=diagnosis,
         progress=None,
         revised=None,
+        asked_until=asked_until if it.n == n else None,
         failed_because="",
     )
     return noted(_with_changes(after, diagnosis), now, f"Verdict: {headline(diagnosis)}")
@@ -88,6 +101,13 @@ def revised(record: Record, old: Diagnosis, new: Diagnosis, why: str, now: datet
     return noted(after, now, line)
 
 
+def late_is_over(record: Record, n: int) -> Record | None:
+    """The record when nobody is asked again any more; None when that is shown already."""
+    if is_over(record.incident, n) or record.incident.asked_until is None:
+        return None
+    return record.edited(asked_until=None)
+
+
 def headline(diagnosis: Diagnosis) -> str:
     """The verdict in a few words: `cause found: the CPU limit stops the engine`."""
     if diagnosis.primary is None:
@@ -101,18 +121,25 @@ def _essence(diagnosis: Diagnosis) -> tuple[Any, ...]:
 
 
 def unanswered(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """The names of the evidence to ask again: none unless a question ran out of time; then also
-    what was not asked, for want of a slot, of time or of a subject.
+    """The names of the evidence to ask again: none unless somebody was silent or could not be
+    reached; then also what was not asked, for want of a slot, of time or of a subject.
     """
-    if not any(map(_timed_out, evidence)):
+    if not any(map(_met_silence, evidence)):
         return ()
     return tuple(item.name for item in evidence if not is_whole(item))
 
 
-def _timed_out(item: Evidence) -> bool:
-    return item.status is EvidenceStatus.TIMEOUT or any(
-        asked.status is EvidenceStatus.TIMEOUT for asked in item.asked
-    )
+def ran_out_of_time(evidence: Sequence[Evidence]) -> bool:
+    """Whether a question was still open when its time was over."""
+    return any(EvidenceStatus.TIMEOUT in _ends(item) for item in evidence)
+
+
+def _met_silence(item: Evidence) -> bool:
+    return not _SILENT.isdisjoint(_ends(item))
+
+
+def _ends(item: Evidence) -> set[EvidenceStatus]:
+    return {item.status, *(asked.status for asked in item.asked)}
 
 
 def merged(old: Sequence[Evidence], new: Sequence[Evidence]) -> tuple[Evidence, ...]:
@@ -124,14 +151,13 @@ def merged(old: Sequence[Evidence], new: Sequence[Evidence]) -> tuple[Evidence, 
 
 def is_whole(item: Evidence) -> bool:
     """Whether all that this evidence asks was answered, be it with "there is none"."""
-    open_ended = (EvidenceStatus.TIMEOUT, EvidenceStatus.SKIPPED)
-    return item.status not in open_ended and not any(a.status in open_ended for a in item.asked)
+    return not (_SILENT | {EvidenceStatus.SKIPPED}) & _ends(item)
 
 
 def answered_late(new: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """The new evidence that brought an answer."""
     return tuple(
-        item for item in new if not _timed_out(item) and item.status is not EvidenceStatus.SKIPPED
+        item for item in new if not _met_silence(item) and item.status is not EvidenceStatus.SKIPPED
     )
 
 
@@ -139,12 +165,7 @@ def why_late(
     old: Sequence[Evidence], new: Sequence[Evidence], since: datetime, now: datetime
 ) -> str:
     """Who did not answer before and does now: `ssh db-1 answered after 47 s`."""
-    was_late = {
-        asked.backend
-        for item in old
-        for asked in item.asked
-        if asked.status is EvidenceStatus.TIMEOUT
-    }
+    was_late = {asked.backend for item in old for asked in item.asked if asked.status in _SILENT}
     backends = dict.fromkeys(
         asked.backend
         for item in new

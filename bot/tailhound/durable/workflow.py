@@ -1,4 +1,5 @@
-"""The workflows: `inv:{incident}:{n}` in at most four steps, and `late:{incident}:{n}` in two.
+"""The workflows: `inv:{incident}:{n}` in at most four steps, and `late:{incident}:{n}` in two for
+each time that answers come in.
 
 The order of steps is a pure function of the steps' results; clock, settings and randomness are
 looked at inside steps only. Whatever happens, the incident ends with a verdict or with FAILED.
@@ -73,8 +74,13 @@ class Investigations:
         missing.
         """
         run = _Run(self._shop, id, n, sha)
-        answers = await self._engine.step("again", run.again)
-        return await self._engine.step("revise", run.revise, answers)
+        step = self._engine.step
+        answers: Plain = {}
+        while True:
+            answers = await step("again", run.again, answers)
+            outcome = await step("revise", run.revise, answers)
+            if not answers.get("late"):
+                return outcome
 
 
 class _Run:
@@ -153,13 +159,15 @@ class _Run:
         self._shop.tell()
         return f"failed: {why}"
 
-    async def again(self) -> Plain:
-        case = await self._read()
-        if verdicts.is_over(case.incident, self._n) or not case.late:
-            return {"evidence": []}
+    async def again(self, before: Plain) -> Plain:
+        case, now = await self._read(), self._now()
         by = case.requested_at + timedelta(seconds=self._shop.terms().late_seconds)
-        turn = Clockwork(by, self._now(), self._fresh()).turn(1.0, self._now())
-        again = Again(self._shop.investigator_for(self._sha), case, self._notebook.hear)
+        too_late = bool(before) and now >= by
+        if verdicts.is_over(case.incident, self._n) or not case.late or too_late:
+            return {"evidence": []}
+        fresh = 0.0 if before else self._fresh()
+        turn = Clockwork(by, now, fresh).turn(1.0, now)
+        again = Again(self._shop.investigator_for(self._sha), case, before, self._notebook.hear)
         answers, cut = await within(turn, again.ask(turn))
         return await self._collected("again", turn, answers, cut)
 
@@ -168,25 +176,31 @@ class _Run:
         new = codec.evidence_from_plain(answers["evidence"])
         old = case.incident.diagnosis
         if old is None or not verdicts.answered_late(new):
+            await self._late_is_over()
             return "nothing new"
         now = self._now()
-        other = answers.get("resolved")
-        evidence = new if other else again(case.incident, new)
+        evidence = new if answers.get("is_all") else again(case.incident, new)
         diagnosis: Diagnosis = await self._shop.blocking.run(
             self._shop.investigator_for(self._sha).decide,
             case.incident,
-            other or case.resolved,
+            answers.get("about") or case.resolved,
             evidence,
             decided_at=now,
-            at_deadline=bool(verdicts.unanswered(evidence)),
+            at_deadline=verdicts.ran_out_of_time(evidence),
             took_seconds=(now - case.requested_at).total_seconds(),
         )
         why = verdicts.why_late(old.evidence, new, case.requested_at, now)
         await self._shop.blocking.insist(
             self._shop.cases.revise, self._id, self._n, old, diagnosis, why
         )
+        if not answers.get("late"):
+            await self._late_is_over()
         self._shop.tell()
         return verdicts.headline(diagnosis)
+
+    async def _late_is_over(self) -> None:
+        await self._shop.blocking.insist(self._shop.cases.late_is_over, self._id, self._n)
+        self._shop.tell()
 
     async def _begin(
         self, read: Callable[[str, int], Case] | None = None

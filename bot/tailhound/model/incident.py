@@ -21,6 +21,9 @@ class State(Enum):
     FAILED = "failed"
 
 
+ASKED_AGAIN_SECONDS = 30.0
+"""After a verdict, who did not answer is asked again this often."""
+
 CLOSED_STATES = frozenset({State.RESOLVED, State.JOINED})
 """Nothing more is to be done about it, here."""
 
@@ -93,6 +96,7 @@ class Incident:
     silences: tuple[Silenced, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     queued: Queued | None = None
+    asked_until: datetime | None = None
 
     @property
     def firing(self) -> tuple[Alert, ...]:

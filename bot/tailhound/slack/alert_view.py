@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tailhound.model import Incident, Progress, may_change
+from tailhound.model.incident import ASKED_AGAIN_SECONDS
 from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack.escape import Mrkdwn
@@ -92,6 +93,17 @@ class AlertView:
         """The clock at which a verdict comes; "" when none was promised."""
         by = self.incident.verdict_by
         return clock(by, seconds=True) if by else ""
+
+    @property
+    def asked_until(self) -> str:
+        """The clock until which who did not answer is asked again; "" when nobody is any more."""
+        until = self.incident.asked_until
+        return day_clock(until, self.now, seconds=True) if until and until > self.now else ""
+
+    @property
+    def asked_every(self) -> str:
+        """`30 s`: how often who did not answer is asked again."""
+        return duration(ASKED_AGAIN_SECONDS)
 
     @property
     def ruled_out_so_far(self) -> Mrkdwn:

@@ -133,6 +133,7 @@ class Detective:
 
     key: str = ""
     slow: tuple[str, ...] = ()
+    unreachable: tuple[str, ...] = ()
     breaks_at: str = ""
     hangs_at: str = ""
     conditional: tuple[str, ...] = ()
@@ -162,7 +163,7 @@ class Detective:
             await asyncio.sleep(0.05)
         record(QUESTION, (Labelled((("pod", "llm-0"),), 0.62),), 0.1)
         found = [
-            evidence(n, EvidenceStatus.TIMEOUT if n in self.slow else EvidenceStatus.COLLECTED)
+            evidence(n, EvidenceStatus.TIMEOUT if n in self.slow else self._reached(n))
             for n in ("cpu", "spec")
         ]
         return {"evidence": codec.evidence_to_plain(tuple(found))}
@@ -185,7 +186,8 @@ class Detective:
     ) -> Plain:
         await self._at("again")
         assert resolved["pods"] == ["llm-0"]
-        return {"evidence": codec.evidence_to_plain(tuple(evidence(name) for name in names))}
+        found = tuple(evidence(name, self._reached(name)) for name in names)
+        return {"evidence": codec.evidence_to_plain(found)}
 
     def decide(
         self,
@@ -219,6 +221,10 @@ class Detective:
             at_deadline=at_deadline,
             took_seconds=took_seconds,
         )
+
+    def _reached(self, name: str) -> EvidenceStatus:
+        is_lost = name in self.unreachable
+        return EvidenceStatus.UNREACHABLE if is_lost else EvidenceStatus.COLLECTED
 
     async def _at(self, step: str) -> None:
         self.calls.append(step)

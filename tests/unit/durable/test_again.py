@@ -29,9 +29,10 @@ from tests.unit.durable import kit
 from tests.unit.durable.kit import evidence
 
 NOW = datetime(2026, 11, 30, 3, 0, tzinfo=UTC)
-COLLECTED, TIMEOUT, SKIPPED = (
+COLLECTED, TIMEOUT, UNREACHABLE, SKIPPED = (
     EvidenceStatus.COLLECTED,
     EvidenceStatus.TIMEOUT,
+    EvidenceStatus.UNREACHABLE,
     EvidenceStatus.SKIPPED,
 )
 
@@ -60,14 +61,14 @@ class Script(kit.Detective):
         return {"evidence": found, **new}
 
 
-def case(*late: str) -> Case:
+def case(*late: str, status: EvidenceStatus = TIMEOUT) -> Case:
     diagnosis = Diagnosis(
         outlook=Outlook.BLIND,
         primary=None,
         chain=(),
         confidence=None,
         causes=(),
-        evidence=(evidence("seen"), *(evidence(name, TIMEOUT) for name in late)),
+        evidence=(evidence("seen"), *(evidence(name, status) for name in late)),
         decided_at=NOW,
     )
     incident = Incident(
@@ -90,13 +91,17 @@ def case(*late: str) -> Case:
 
 
 def ask(
-    script: Script, given: Case, monkeypatch: pytest.MonkeyPatch, seconds: float = 2.0
+    script: Script,
+    given: Case,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float = 2.0,
+    before: Plain | None = None,
 ) -> tuple[dict[str, Evidence], Plain]:
-    monkeypatch.setattr(again, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(again, "EVERY_SECONDS", 0.01)
 
     async def scene() -> Plain:
         turn = Turn(deadline=asyncio.get_running_loop().time() + seconds, as_of=NOW)
-        return await Again(script, given, lambda *_: None).ask(turn)
+        return await Again(script, given, before or {}, lambda *_: None).ask(turn)
 
     answers = asyncio.run(scene())
     found = codec.evidence_from_plain(answers["evidence"])
@@ -109,16 +114,50 @@ def test_who_was_silent_is_asked_until_it_answers(monkeypatch: pytest.MonkeyPatc
     found, answers = ask(script, case("cpu", "node"), monkeypatch)
     assert [names for names, _ in script.asked] == [("cpu", "node")] * 3
     assert {item.status for item in found.values()} == {COLLECTED}
-    assert "resolved" not in answers
+    assert (answers["late"], answers["is_all"]) == ([], False)
+    assert "about" not in answers
 
 
 def test_after_first_answers_only_the_rest_is_asked_and_only_while_answers_come(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     script = Script(passes=[{"cpu": COLLECTED, "node": SKIPPED}, {"node": SKIPPED}])
-    found, _ = ask(script, case("cpu", "node"), monkeypatch)
+    found, answers = ask(script, case("cpu", "node"), monkeypatch)
     assert [names for names, _ in script.asked] == [("cpu", "node"), ("node",)]
     assert (found["cpu"].status, found["node"].status) == (COLLECTED, SKIPPED)
+    assert answers["late"] == ["node"]
+
+
+def test_another_round_goes_on_with_the_rest_about_the_same_subject(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = Script(passes=[{"node": TIMEOUT}, {"node": COLLECTED}])
+    before = {"late": ["node"], "about": {"pods": ["other"]}}
+    found, answers = ask(script, case("cpu", "node"), monkeypatch, before=before)
+    assert script.asked == [(("node",), ["other"])] * 2
+    assert found["node"].status is COLLECTED
+    assert (answers["late"], answers["is_all"]) == ([], False)
+    assert answers["about"] == {"pods": ["other"]}
+
+
+def test_a_round_that_would_begin_beyond_the_time_asks_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = Script(passes=[{"node": COLLECTED}])
+    before = {"late": ["node"]}
+    found, answers = ask(script, case("node"), monkeypatch, seconds=0.005, before=before)
+    assert (script.asked, found, answers["late"]) == ([], {}, [])
+
+
+def test_who_was_unreachable_is_asked_every_thirty_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert again.EVERY_SECONDS == 30.0
+    script = Script(passes=[{"cpu": UNREACHABLE}] * 3 + [{"cpu": COLLECTED}])
+    given = case("cpu", status=UNREACHABLE)
+    found, _ = ask(script, given, monkeypatch)
+    assert len(script.asked) == 4
+    assert found["cpu"].status is COLLECTED
 
 
 def test_nobody_is_asked_beyond_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +176,8 @@ def test_another_subject_begins_anew_and_is_handed_on(monkeypatch: pytest.Monkey
         (("subject", "cpu"), ["llm-0"]),
         (("node",), ["other"]),
     ]
-    assert answers["resolved"] == {"pods": ["other"]}
+    assert answers["about"] == {"pods": ["other"]}
+    assert answers["is_all"] is True
     assert set(found) == {"cpu", "node"}
 
 

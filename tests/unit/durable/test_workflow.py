@@ -154,6 +154,49 @@ def test_late_answers_that_change_nothing_are_only_filed(tmp_path: Path) -> None
     kit.run(scene())
 
 
+def test_while_who_is_unreachable_is_asked_again_the_incident_says_until_when(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tailhound.durable.again.EVERY_SECONDS", 0.3)
+
+    async def scene() -> None:
+        detective = Detective(unreachable=("cpu",))
+        async with kit.lab(tmp_path, detective=detective, late_seconds=60.0) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: (last := lab.chat.last(id)) and last.asked_until)
+            shown = lab.incident(id)
+            assert shown.diagnosis is not None
+            assert shown.asked_until is not None
+            assert 55 < (shown.asked_until - shown.received_at).total_seconds() < 65
+            await kit.until(lambda: detective.calls.count("again") >= 3)
+            detective.unreachable = ()
+            await kit.until(lambda: lab.incident(id).revised)
+            await kit.until(
+                lambda: (last := lab.chat.last(id)) and last.revised and not last.asked_until
+            )
+
+    kit.run(scene())
+
+
+def test_when_nobody_answers_until_the_end_the_incident_says_that_it_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tailhound.durable.again.EVERY_SECONDS", 0.1)
+
+    async def scene() -> None:
+        detective = Detective(unreachable=("cpu",))
+        async with kit.lab(tmp_path, detective=detective, late_seconds=4.0) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: (last := lab.chat.last(id)) and last.asked_until)
+            await kit.until(
+                lambda: (last := lab.chat.last(id)) and last.diagnosis and not last.asked_until
+            )
+            assert lab.incident(id).revised is None
+            assert detective.calls.count("again") >= 2
+
+    kit.run(scene())
+
+
 def test_with_late_seconds_of_zero_nothing_is_asked_again(tmp_path: Path) -> None:
     async def scene() -> None:
         detective = Detective(slow=("cpu",))

@@ -149,6 +149,8 @@ PHRASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "*No verdict.* ",
             " accepted the connection and sent nothing for 10 s, 3 times. ",
             " causes ",
+            ". Asked again every 30 s until 03:17",
+            " UTC; this message changes when it answers.",
         ),
         "D": (
             "*You can:* check Prometheus itself; it may be part of this incident. ",
@@ -355,6 +357,18 @@ def test_a_time_that_goes_stale_is_told_by_the_readers_client(state: str) -> Non
     for block in made.blocks:
         text = str(block)
         assert not re.search(r"\d+\s*(s|min|h) ago", text.replace("\u00a0", " "))
+
+
+def test_when_nobody_is_asked_again_any_more_the_message_promises_nothing() -> None:
+    for over in (None, NOW - timedelta(seconds=1)):
+        told = shown(replace(BLIND, asked_until=over))
+        assert told["W"].endswith("could not be checked. *Re-check* asks again.")
+
+
+def test_a_late_answer_counts_as_long_as_it_is_waited_for() -> None:
+    asked = replace(UNKNOWN, asked_until=NOW + timedelta(minutes=2))
+    assert " · a late answer still counts until 03:06:30 UTC" in shown(asked)["F"]
+    assert "late answer" not in shown(UNKNOWN)["F"]
 
 
 def test_re_check_is_drawn_only_where_there_is_something_to_check_again() -> None:

@@ -9,7 +9,16 @@ import pytest
 from tailhound.model import Feedback, Incident, OnIt, Queued, Rating, Silenced, State
 from tailhound.model.verdict import Changed
 from tests.samples.hostile import HOSTILE
-from tests.samples.incidents import BACK, CONFIRMED, DEFERRED, FAILED, RESOLVED, TWO_FIT
+from tests.samples.incidents import (
+    BACK,
+    BLIND,
+    CONFIRMED,
+    DEFERRED,
+    FAILED,
+    RESOLVED,
+    TWO_FIT,
+    UNKNOWN,
+)
 from tests.samples.story import NOW
 from tests.unit.charts.samples import incident as charted
 from tests.unit.web.shelf import Shelf, parts
@@ -134,6 +143,14 @@ def test_a_diagnosis_of_before_is_told_to_be_that_while_it_is_checked_again() ->
     assert "not assumed to be the same now" in text
     assert "What could be done last time" in text
     assert "Being checked again" not in text_of(CONFIRMED)
+
+
+def test_who_is_asked_again_is_told_with_its_end_and_no_longer() -> None:
+    told = "Who did not answer is asked again until 03:17:00 UTC"
+    assert told in text_of(BLIND)
+    assert told not in text_of(replace(BLIND, asked_until=None))
+    assert told not in text_of(replace(BLIND, asked_until=BLIND.received_at))
+    assert told in text_of(replace(UNKNOWN, asked_until=BLIND.asked_until))
 
 
 def test_two_that_fit_are_no_chain() -> None:
