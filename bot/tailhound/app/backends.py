@@ -15,7 +15,7 @@ HOSTS_SHOWN = 8
 NOT_ASKED = "not asked: "
 """How a transport begins when the settings leave it nobody to ask."""
 _KINDS = ("prometheus", "kubernetes", "ssh")
-_SETTINGS = {
+SETTINGS = {
     "prometheus": "prometheus.url",
     "kubernetes": "kubernetes.in_cluster, kubernetes.kubeconfig or kubernetes.server",
     "ssh": "ssh.key and ssh.hosts",
@@ -23,9 +23,14 @@ _SETTINGS = {
 _YAML = {"promql": "prometheus"}
 _FIXES = {
     Mood.REFUSES: "give the reading account of tailhound the right to it",
-    Mood.SILENT: "check that it is up and not overloaded; it is asked again by itself",
+    Mood.SILENT: "check that it is up and not overloaded",
     Mood.GONE: "check address, network, certificate and keys",
 }
+
+
+def fix_of(mood: Mood) -> str:
+    """What to do about a backend that names no fix of its own; "" for one that answers."""
+    return _FIXES.get(mood, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ def _unasked(kind: str, settings: Settings, needs: Needs) -> HealthLine:
         state="not configured",
         works=None,
         effect=needs.lost(kind),
-        fix=f"set {_SETTINGS[kind]}",
+        fix=f"set {SETTINGS[kind]}",
     )
 
 
@@ -109,7 +114,7 @@ def _line(at: Standing, lost: str, now: datetime) -> HealthLine:
             works=False,
             detail=_told(at, now),
             effect=f"what it refused stays unknown: {_reason(at.refused)}",
-            fix=_fix(at.refused) or _FIXES[Mood.REFUSES],
+            fix=_fix(at.refused) or fix_of(Mood.REFUSES),
             since=at.since,
         )
     if at.mood is Mood.ANSWERS:
@@ -132,7 +137,7 @@ def _line(at: Standing, lost: str, now: datetime) -> HealthLine:
         works=False,
         detail=f"{_reason([at.detail])}; {_age(at, now)}".removeprefix("; "),
         effect=lost,
-        fix=_fix([at.detail]) or _FIXES[at.mood],
+        fix=_fix([at.detail]) or fix_of(at.mood),
         since=at.since,
     )
 

@@ -38,7 +38,7 @@ class Mood(Enum):
     GONE = "can't be reached"
 
 
-_MOODS = {
+MOODS = {
     Reason.TIMEOUT: Mood.SILENT,
     Reason.UNREACHABLE: Mood.GONE,
     Reason.FORBIDDEN: Mood.REFUSES,
@@ -97,7 +97,7 @@ class Board:
         missing = reply if isinstance(reply, Missing) else None
         if missing is not None and missing.reason is Reason.SKIPPED:
             return
-        mood = _MOODS.get(missing.reason, Mood.ANSWERS) if missing else Mood.ANSWERS
+        mood = MOODS.get(missing.reason, Mood.ANSWERS) if missing else Mood.ANSWERS
         with self._lock:
             self._noted(backend, mood, missing.detail if missing else "", seconds)
 

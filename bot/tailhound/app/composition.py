@@ -6,6 +6,7 @@ from pathlib import Path
 from tailhound.app.plugins import collectors
 from tailhound.errors import Finding, RunbookErrors, SettingsError
 from tailhound.flow import Transport
+from tailhound.model.names import plural
 from tailhound.requests.argv import SHIPPED, AllowList
 from tailhound.rules.loading import Compiled, compile_files, load_runbooks, profile_mistakes
 from tailhound.rules.reading import read_file
@@ -121,6 +122,13 @@ def compiled(settings: Settings, edited: Path | None = None) -> Compiled:
         )
     except RunbookErrors as error:
         raise SettingsError(str(error)) from error
+
+
+def counted(found: Compiled) -> str:
+    """`39 runbooks, 2 of them drafts`."""
+    drafts = sum(not runbook.active for runbook in found.runbooks)
+    told = f", {drafts} of them {'a draft' if drafts == 1 else 'drafts'}" if drafts else ""
+    return f"{plural(len(found.runbooks), 'runbook')}{told}"
 
 
 def transports(settings: Settings) -> tuple[Transport, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tailhound.app.backends import Needs
-from tailhound.app.composition import compiled, transports
+from tailhound.app.composition import compiled, counted, transports
 from tailhound.app.probes import (
     NOBODY,
     SECONDS,
@@ -121,9 +121,7 @@ def _runbooks(settings: Settings) -> tuple[Compiled | None, Line]:
             breaks=NO_START,
             fix="tailhound check --config FILE tells all of it",
         )
-    drafts = sum(not runbook.active for runbook in found.runbooks)
-    told = plural(len(found.runbooks), "runbook") + (f", {drafts} of them drafts" if drafts else "")
-    return found, Line(mood=Mood.OK, name="runbooks", told=told)
+    return found, Line(mood=Mood.OK, name="runbooks", told=counted(found))
 
 
 def _store(settings: Settings) -> list[Line]:

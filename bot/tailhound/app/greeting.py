@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tailhound import __version__
+from tailhound.app.composition import counted
 from tailhound.app.lines import Say
 from tailhound.app.site import Site
 from tailhound.model import Missing
@@ -37,11 +38,9 @@ class Voice:
 
 def begun(settings: Settings, found: Compiled, database: str) -> Iterator[str]:
     """What this process runs with: configuration, runbooks, database."""
-    drafts = sum(not runbook.active for runbook in found.runbooks)
-    told = f" ({plural(drafts, 'draft')} among them)" if drafts else ""
     overrides = plural(settings.overrides, "override")
     yield f"tailhound {__version__}, {settings.name}, {overrides} from TAILHOUND_*"
-    yield f"{plural(len(found.runbooks), 'runbook')}{told}, from {', '.join(settings.runbooks)}"
+    yield f"{counted(found)}, from {', '.join(settings.runbooks)}"
     yield f"Database: {database}"
 
 

@@ -11,7 +11,9 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, TypeVar
 
-from tailhound.app.backends import Needs
+from tailhound.app import board
+from tailhound.app.backends import SETTINGS, Needs, fix_of
+from tailhound.app.board import MOODS
 from tailhound.flow import Read, Transport, Turn
 from tailhound.model import Missing, Reason
 from tailhound.model.wording import duration
@@ -151,7 +153,7 @@ async def prometheus(asker: Asker, settings: Settings, needs: Needs) -> list[Lin
                 name="prometheus",
                 told="not configured",
                 breaks=needs.lost("prometheus"),
-                fix="set prometheus.url",
+                fix=f"set {SETTINGS['prometheus']}",
             )
         ]
     ((reply, seconds),) = await asker.all([Query(promql="vector(1)")])
@@ -196,8 +198,7 @@ async def kubernetes(asker: Asker, settings: Settings, needs: Needs) -> list[Lin
     """Whether it answers, and which of the reads that collectors make it refuses."""
     lost = needs.lost("kubernetes")
     if not settings.kubernetes.configured:
-        fix = "set kubernetes.in_cluster, kubernetes.kubeconfig or kubernetes.server"
-        return [_warn("kubernetes", "not configured", lost, fix)]
+        return [_warn("kubernetes", "not configured", lost, f"set {SETTINGS['kubernetes']}")]
     asked = await asker.all(READS)
     silent = [r for r, _ in asked if isinstance(r, Missing) and r.reason not in _ANSWERS]
     if silent:
@@ -229,7 +230,7 @@ async def ssh(asker: Asker, settings: Settings, needs: Needs, host: str = "") ->
     """Whether each host of the inventory, or the one that is named, runs an allowed command."""
     lost = needs.lost("ssh")
     if settings.ssh.key is None:
-        return [_warn("ssh", "not configured", lost, "set ssh.key and ssh.hosts")]
+        return [_warn("ssh", "not configured", lost, f"set {SETTINGS['ssh']}")]
     hosts = [host] if host else list(settings.ssh.hosts)
     if not hosts:
         what = "no host in ssh.hosts"
@@ -277,13 +278,6 @@ def failed(
         name=name,
         told=f"{reason.strip().rstrip('.')}{beside}",
         breaks=breaks,
-        fix=fix.strip() or _FIXES.get(missing.reason, ""),
+        fix=fix.strip() or fix_of(MOODS.get(missing.reason, board.Mood.ANSWERS)),
         gone=gone and missing.reason is not Reason.FORBIDDEN,
     )
-
-
-_FIXES = {
-    Reason.TIMEOUT: "check that it is up and not overloaded",
-    Reason.UNREACHABLE: "check address, network, certificate and keys",
-    Reason.FORBIDDEN: "give the reading account the right to it",
-}

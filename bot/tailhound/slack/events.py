@@ -60,20 +60,20 @@ class Event:
     @property
     def channel(self) -> str:
         """The channel of the message or command; "" without."""
-        found = _inner(self.body, "channel").get("id") or self.body.get("channel_id") or ""
+        found = inner(self.body, "channel").get("id") or self.body.get("channel_id") or ""
         return str(found) if _CHANNEL.fullmatch(str(found)) else ""
 
     @property
     def thread(self) -> str:
         """The thread that an answer belongs into: that of the message which was clicked."""
-        container = _inner(self.body, "container")
+        container = inner(self.body, "container")
         found = str(container.get("thread_ts") or "")
         return found if _TS.fullmatch(found) else ""
 
     @property
     def view(self) -> dict[str, Any]:
         """The form that it happened in; empty without."""
-        return dict(_inner(self.body, "view"))
+        return dict(inner(self.body, "view"))
 
     @property
     def text(self) -> str:
@@ -87,6 +87,7 @@ class Event:
         return first if isinstance(first, Mapping) else {}
 
 
-def _inner(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def inner(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of a payload; empty where it is no object, whatever came."""
     found = payload.get(name)
     return found if isinstance(found, Mapping) else {}

@@ -18,6 +18,7 @@ from tailhound.durable.acts import Person
 from tailhound.model.wording import cut
 from tailhound.slack.calls import Lost, No, outcome_of
 from tailhound.slack.escape import clean
+from tailhound.slack.events import inner
 
 KNOWN_SECONDS: Final = 300.0
 """How long an answer of `users.info` counts."""
@@ -42,8 +43,8 @@ class _Known:
 
 def user_of(payload: Payload) -> str:
     """The id of who acts; "" when the payload names nobody."""
-    found = _inner(payload, "user").get("id") or payload.get("user_id")
-    id = str(found or _inner(payload, "event").get("user") or "")
+    found = inner(payload, "user").get("id") or payload.get("user_id")
+    id = str(found or inner(payload, "event").get("user") or "")
     return id if _ID.fullmatch(id) else ""
 
 
@@ -68,7 +69,7 @@ class People:
         id = user_of(payload)
         if not id:
             return None
-        user = _inner(payload, "user")
+        user = inner(payload, "user")
         told = user.get("name") or user.get("username") or payload.get("user_name") or ""
         return Person(id, named(str(told)) or self._looked_up(id).name or id)
 
@@ -78,8 +79,8 @@ class People:
 
     def is_stranger(self, payload: Payload) -> bool:
         """Whether the payload says that somebody of another workspace acts, or for another one."""
-        here = str(_inner(payload, "team").get("id") or payload.get("team_id") or "")
-        theirs = str(_inner(payload, "user").get("team_id") or "")
+        here = str(inner(payload, "team").get("id") or payload.get("team_id") or "")
+        theirs = str(inner(payload, "user").get("team_id") or "")
         known = {self._team, here} - {""}
         return len(known) > 1 or bool(theirs and known and theirs not in known)
 
@@ -123,8 +124,8 @@ class People:
         found = outcome_of(lambda web: web.users_info(user=id), web)
         if isinstance(found, No | Lost):
             return _Known("", _untold(found), 0.0)
-        user = _inner(found.data, "user")
-        name = _inner(user, "profile").get("display_name") or user.get("name") or ""
+        user = inner(found.data, "user")
+        name = inner(user, "profile").get("display_name") or user.get("name") or ""
         why_not = "" if _is_full_member(user, self._team) else GUEST
         return _Known(named(str(name)), why_not, self._monotonic())
 
@@ -143,7 +144,7 @@ def _is_full_member(user: Payload, team: str) -> bool:
     outside = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger")
     if any(user.get(name) for name in outside) or user.get("is_restricted") is None:
         return False
-    teams = _inner(user, "enterprise_user").get("teams") or ()
+    teams = inner(user, "enterprise_user").get("teams") or ()
     return bool(team) and (user.get("team_id") == team or team in teams)
 
 
@@ -153,8 +154,3 @@ def _untold(outcome: No | Lost) -> str:
         f"Not done. Slack did not tell who you are ({why}), so you do not count as a full member; "
         "try again in a minute."
     )
-
-
-def _inner(payload: Payload, name: str) -> Payload:
-    found = payload.get(name)
-    return found if isinstance(found, Mapping) else {}
