@@ -119,7 +119,12 @@ def _line(at: Standing, lost: str, now: datetime) -> HealthLine:
         )
     if at.mood is Mood.ANSWERS:
         return HealthLine(
-            name=name, state=at.mood.value, works=True, detail=_told(at, now), since=at.since
+            name=name,
+            state=at.mood.value,
+            works=True,
+            detail=_told(at, now),
+            since=at.since,
+            seconds=at.seconds,
         )
     if at.detail.startswith(NOT_ASKED):
         return HealthLine(

@@ -27,14 +27,17 @@ from tailhound.model import OPEN_STATES, Alert, Incident, Missing, Reason, State
 from tailhound.rules.loading import Compiled
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Role, Settings
-from tailhound.slack.deeds import Begun, Overview, Part, Word
+from tailhound.slack.deeds import Begun, Open, Overview, Part, Word
 from tailhound.sources.alertmanager import read_group
 from tailhound.store import history
 from tailhound.store.database import Database
 from tailhound.store.incidents import IncidentReader
 from tailhound.transports.alertmanager import AlertmanagerClient
 
-LISTED = 200
+LISTED = 20
+"""Open incidents that a list in Slack names; their number is counted apart."""
+
+LOOKED_AT = 200
 ALERTMANAGER_SECONDS = 5.0
 RUNS_AT_ONCE = 4
 LOOKED_BACK = timedelta(days=7)
@@ -142,9 +145,10 @@ class ServerDeeds:
             found = self._reader.get(found.joined_into)
         return found
 
-    def open(self) -> Sequence[Incident]:
+    def open(self) -> Open:
         """The newest first."""
-        return self._reader.list(states=OPEN_STATES, limit=LISTED)
+        listed = self._reader.list(states=OPEN_STATES, limit=LISTED)
+        return Open(listed, self._reader.amount(OPEN_STATES))
 
     def parts(self) -> Sequence[Part]:
         """How the backends stand."""
@@ -185,7 +189,7 @@ class ServerDeeds:
             return Begun(incident="", why_not=stray)
         body = body_of(labels, person.name, given.clock())
         asked = _incident(body, given)
-        about = self._reader.list(states=OPEN_STATES, text=asked.subject.workload, limit=LISTED)
+        about = self._reader.list(states=OPEN_STATES, text=asked.subject.workload, limit=LOOKED_AT)
         same = next((one for one in about if one.key == asked.key), None)
         seconds = float(given.settings.deadlines.verdict)
         if same is not None:

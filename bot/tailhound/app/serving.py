@@ -171,7 +171,7 @@ class Server:
                 channels=lambda incident: [
                     to.place.place for to in self._chat.destinations(incident)
                 ],
-                parts=self._site.parts_of_health,
+                parts=lambda: self._site.parts_of_health(durable),
                 clock=now,
             )
         )

@@ -6,6 +6,7 @@ from datetime import datetime
 from tailhound.app.arrivals import Arrivals
 from tailhound.app.backends import Needs, backend_lines
 from tailhound.app.board import Board
+from tailhound.app.briefly import brief, in_queue
 from tailhound.app.catalogue import Catalogue
 from tailhound.app.counting import OVERSIZED
 from tailhound.app.health import message_lines, own_lines, replica_lines
@@ -70,9 +71,11 @@ class Site:
             slack_link=lambda incident: self._slack_link(reader, incident),
         )
 
-    def parts_of_health(self) -> Sequence[Part]:
-        """How the backends stand, in the fewest words: for Slack."""
-        return [Part(line.name, line.state, line.works) for line in self.backends()]
+    def parts_of_health(self, durable: Durable) -> Sequence[Part]:
+        """How the backends stand and what waits for Slack, in the fewest words: for Slack."""
+        now = self._clock()
+        queue = in_queue(durable.outbox.standings(), SlackNotifier.name)
+        return [*(brief(line, now) for line in self.backends()), *queue]
 
     def backends(self) -> Sequence[HealthLine]:
         """How the backends stand, as far as they were asked."""

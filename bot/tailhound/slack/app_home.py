@@ -43,8 +43,8 @@ def home_view(found: Overview, *, mode: str, page: str, now: datetime) -> dict[s
     changes = changes_text(mode, found.stopped, now)
     parts = parts_text(found.parts)
     blocks = (
-        header("open", f"Open incidents ({len(found.open)})"),
-        section("open-list", _open(found, now)),
+        header("open", f"Open incidents ({found.open.amount})"),
+        section("open-list", _open(found, now, page)),
         header("waits", "Waits for you (0)"),
         section("waits-list", NOTHING_WAITS),
         header("month", "Last 30 days"),
@@ -57,9 +57,9 @@ def home_view(found: Overview, *, mode: str, page: str, now: datetime) -> dict[s
     return {"type": "home", "blocks": [dict(block) for block in blocks if block]}
 
 
-def _open(found: Overview, now: datetime) -> str:
-    if found.open:
-        return "\n".join(incident_lines(found.open, now, glyphs=True))
+def _open(found: Overview, now: datetime, page: str) -> str:
+    if found.open.amount:
+        return "\n".join(incident_lines(found.open, now, page=bool(page), glyphs=True))
     last = found.last
     if last is None or last.resolved_at is None:
         return "Nothing is open."

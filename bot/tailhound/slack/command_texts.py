@@ -18,6 +18,8 @@ from tailhound.slack.ink import Ink
 
 _LENGTH: Final = 2_900
 _RUNBOOKS: Final = 40
+_CLAIMS: Final = 99
+"""Lines of claims: all of a runbook's, for nothing is stored and no page has the rest."""
 _NAME: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?"
 _SLASHED: Final = re.compile(rf"({_NAME})/(?:(?P<kind>[a-z_]{{1,40}})/)?(?P<name>{_NAME})")
 _LABELLED: Final = re.compile(rf"(?P<label>[a-z_]{{1,40}})=(?P<value>{_NAME})")
@@ -75,11 +77,8 @@ def begun_text(begun: Begun, labels: Mapping[str, str], channel: str) -> str:
     where, id = where_text(labels), escape.value(begun.incident)
     if not begun.incident:
         return f"{where} is not checked: {escape.sentence(begun.why_not)}."
-    places = (
-        "this channel"
-        if channel in begun.channels or not begun.channels
-        else ", ".join(f"<#{place}>" for place in begun.channels[:3])
-    )
+    here = channel in begun.channels or not begun.channels
+    places = "this channel" if here else _channels(begun.channels)
     if begun.joined:
         return (
             f"{where} is incident {id} already, in {places}. *Re-check* under its message looks "
@@ -89,6 +88,12 @@ def begun_text(begun: Begun, labels: Mapping[str, str], channel: str) -> str:
         f"Checking {where} ({id}). The diagnosis appears in {places} in up to "
         f"{duration(begun.seconds)}."
     )
+
+
+def _channels(places: Sequence[str]) -> str:
+    """The first three as links, and how many more."""
+    left = len(places) - 3
+    return ", ".join([f"<#{place}>" for place in places[:3]] + [f"+ {left} more"] * (left > 0))
 
 
 def runbooks_text(runbooks: Sequence[Runbook], words: Sequence[str]) -> str:
@@ -106,7 +111,7 @@ def runbooks_text(runbooks: Sequence[Runbook], words: Sequence[str]) -> str:
     while len("\n".join(shown)) > _LENGTH - 200:
         shown.pop()
     left = len(found) - len(shown)
-    more = [f"+ {left} more on the page"] if left else []
+    more = [f"+ {left} more: `/tailhound runbooks WORD` lists those with a word"] if left else []
     return "\n".join([*shown, *more, f"Show one: `/tailhound runbooks {found[0].id}`"])
 
 
@@ -115,7 +120,7 @@ def _one_runbook(runbook: Runbook) -> str:
     if runbook.owner:
         lines.append(f"Owner: {escape.value(runbook.owner)}")
     for title, claims in (("Confirms", runbook.confirm), ("Rules out", runbook.refute)):
-        for claim in claims[:6]:
+        for claim in claims:
             lines.append(f"{title}: {escape.said(claim.sentence, 160)}")
     return "\n".join([*lines, f"Check it: `/tailhound run {runbook.id} NAMESPACE/WORKLOAD`"])
 
@@ -179,6 +184,14 @@ def running_text(runbook: str, labels: Mapping[str, str]) -> str:
     return f"Checking {escape.code(runbook)} of {where_text(labels)}. The answer comes here."
 
 
+def not_checked_text(runbook: str, labels: Mapping[str, str]) -> str:
+    """In place of an answer, when tailhound itself has failed."""
+    return (
+        f"{escape.code(runbook)} of {where_text(labels)} was not checked: tailhound itself failed, "
+        "its log says why. `/tailhound diagnose` checks all causes."
+    )
+
+
 _WORDS: Final = {
     Verdict.CONFIRMED: "🎯 *confirmed*",
     Verdict.REFUTED: "*ruled out*",
@@ -199,7 +212,7 @@ def ran_text(incident: Incident, labels: Mapping[str, str]) -> str:
     failed = sum(one.status is not EvidenceStatus.COLLECTED for one in asked)
     missed = f", {failed} not answered" if failed else ""
     took = duration(diagnosis.took_seconds)
-    lines = [head, *_because(cause), *claim_lines([("", cause)], Ink(60, 160, 8))]
+    lines = [head, *_because(cause), *claim_lines([("", cause)], Ink(60, 160, _CLAIMS))]
     lines.append(f"{plural(len(asked), 'question')}{missed}, {took}. Nothing was stored.")
     return "\n".join([*lines, f"More of it: `/tailhound runbooks {cause.runbook}`"])
 

@@ -71,7 +71,11 @@ class Commanding:
 
         def read() -> Standing:
             return Standing(
-                open=deeds.open(), parts=deeds.parts(), mode=deeds.mode, stopped=deeds.stopped()
+                open=deeds.open(),
+                parts=deeds.parts(),
+                mode=deeds.mode,
+                stopped=deeds.stopped(),
+                page=deeds.page,
             )
 
         found = tools.store.ask(read)
@@ -102,11 +106,13 @@ class Commanding:
 
     def _ran(self, event: Event, runbook: str, labels: Mapping[str, str]) -> None:
         self._tools.reply(event.response_url, aloud(texts.running_text(runbook, labels)))
+        said = aloud(texts.not_checked_text(runbook, labels))  # of what nobody foresaw
         try:
             said = aloud(texts.ran_text(self._tools.deeds.run(runbook, labels), labels))
         except TailhoundError as error:
             said = ephemeral(f"Not checked: {escape.sentence(str(error))}")
-        self._tools.reply(event.response_url, said)
+        finally:
+            self._tools.reply(event.response_url, said)
 
     def _silenced(self, event: Event, person: Person, words: list[str]) -> _Answer:
         tools = self._tools

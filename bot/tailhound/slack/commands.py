@@ -10,7 +10,7 @@ from tailhound.durable.switch import Stopped
 from tailhound.model import Incident, Outlook, State, may_change, telling
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
-from tailhound.slack.deeds import Part
+from tailhound.slack.deeds import Open, Part
 from tailhound.slack.look import WORDS, look_of
 
 COMMANDS: Final[Mapping[str, str]] = {
@@ -26,6 +26,9 @@ COMMANDS: Final[Mapping[str, str]] = {
 }
 WAITS: Final = (
     f"Nothing waits for approval: {may_change.NO_CHANGES}. `/tailhound status` lists what is open."
+)
+_NEXT: Final = (
+    "*Re-check* under a message looks again; `/tailhound help` lists what else can be done."
 )
 _SHOWN: Final = 20
 _LENGTH: Final = 2_900
@@ -46,42 +49,48 @@ def unknown_text(word: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What `status` tells: what is open, the backends, and whether anything may change."""
+    """What `status` tells: what is open, the backends, and whether anything may change. `page` is
+    where the pages are, "" = nowhere that people could reach.
+    """
 
-    open: Sequence[Incident]
+    open: Open
     parts: Sequence[Part]
     mode: str
     stopped: Stopped | None
+    page: str
 
 
 def status_text(standing: Standing, now: datetime) -> str:
     """The open incidents, the newest first; at most 20 lines."""
     changes = changes_text(standing.mode, standing.stopped, now)
     foot = [parts_text(standing.parts)] if standing.parts else []
-    if not standing.open:
+    if not standing.open.amount:
         lines = [f"*Nothing is open, {changes}.*", *foot]
         return "\n".join([*lines, "`/tailhound diagnose NAMESPACE/WORKLOAD` checks something now."])
-    head = f"*{len(standing.open)} open, {changes}.*"
-    room = _LENGTH - len(head) - sum(map(len, foot)) - 60
-    return "\n".join([head, *incident_lines(standing.open, now, room=room), *foot])
+    head = f"*{standing.open.amount} open, {changes}.*"
+    room = _LENGTH - len(head) - sum(map(len, foot)) - len(_NEXT) - 60
+    lines = [*incident_lines(standing.open, now, page=bool(standing.page), room=room)]
+    return "\n".join([head, *lines, *foot, _NEXT])
 
 
 def incident_lines(
-    incidents: Sequence[Incident], now: datetime, *, room: int = _LENGTH, glyphs: bool = False
+    found: Open, now: datetime, *, page: bool, room: int = _LENGTH, glyphs: bool = False
 ) -> tuple[str, ...]:
-    """A line each, at most 20, within so many characters; what is left out is counted.
+    """A line each, within so many characters; what is left out is counted. `page`: it can be seen
+    on a page.
 
     With `glyphs`, each begins with that of its state, which the line says in words too.
     """
     lines: list[str] = []
-    for incident in incidents[:_SHOWN]:
+    for incident in found.listed[:_SHOWN]:
         glyph = f"{_glyph(incident)} " if glyphs else ""
         line = f"{glyph}{_line(incident, now)}"
         if sum(map(len, lines)) + len(lines) + len(line) > room:
             break
         lines.append(line)
-    left = len(incidents) - len(lines)
-    return (*lines, f"+ {left} more on the page") if left else tuple(lines)
+    left = found.amount - len(lines)
+    where = "on the page" if page else "in `tailhound incidents`"
+    return (*lines, f"+ {left} more {where}") if left > 0 else tuple(lines)
 
 
 def changes_text(mode: str, stopped: Stopped | None, now: datetime) -> str:
@@ -90,7 +99,7 @@ def changes_text(mode: str, stopped: Stopped | None, now: datetime) -> str:
 
 
 def parts_text(parts: Sequence[Part]) -> str:
-    """`Prometheus answers · Kubernetes can't be reached`, those in trouble in bold."""
+    """`Prometheus 40 ms · Kubernetes can't be reached`, those in trouble in bold."""
     shown = [f"{escape.value(one.name, 40)} {escape.value(one.state, 60)}" for one in parts[:12]]
     bold = [f"*{text}*" if one.works is False else text
             for text, one in zip(shown, parts, strict=False)]  # fmt: skip

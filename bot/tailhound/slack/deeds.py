@@ -51,11 +51,19 @@ class Part:
     works: bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The newest of the open incidents, without their evidence, and how many are open at all."""
+
+    listed: Sequence[Incident]
+    amount: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
     """What the home tab shows. `last` is the incident that ended last, None without any."""
 
-    open: Sequence[Incident]
+    open: Open
     last: Incident | None
     month: Month
     parts: Sequence[Part]
@@ -125,8 +133,8 @@ class Deeds(Protocol):
         """One incident, with everything that is known."""
         ...
 
-    def open(self) -> Sequence[Incident]:
-        """The open incidents, the newest first, without their evidence."""
+    def open(self) -> Open:
+        """The open incidents, the newest first."""
         ...
 
     def stopped(self) -> Stopped | None:

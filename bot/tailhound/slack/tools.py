@@ -21,6 +21,7 @@ from tailhound.slack.deeds import Deeds
 from tailhound.slack.envelopes import Envelopes
 from tailhound.slack.events import Event
 from tailhound.slack.kit import mrkdwn
+from tailhound.slack.lengthy import sections
 from tailhound.slack.people import STRANGER, People
 from tailhound.slack.promptly import NOT_RECORDED, Gone, Promptly, Silent, Told
 
@@ -30,7 +31,6 @@ TOO_LATE: Final = (
     "Slack took longer than 3 s to reach tailhound. Nothing was changed. Please click again."
 )
 BUSY: Final = "Too much is being asked just now. Nothing was changed; try again in a minute."
-_TEXT: Final = 2_900
 
 Reply = Callable[[str, dict[str, Any]], None]
 """response_url, what is said: `answer`, unless a test listens."""
@@ -119,8 +119,9 @@ def _why(found: No | Lost) -> str:
 
 
 def _said(text: str) -> dict[str, Any]:
-    text = text if len(text) <= _TEXT else f"{text[:_TEXT]}…"
-    return {"text": text, "blocks": [{"type": "section", "text": mrkdwn(text)}]}
+    pieces = sections(text)
+    blocks = [{"type": "section", "text": mrkdwn(piece)} for piece in pieces]
+    return {"text": "\n".join(pieces), "blocks": blocks}
 
 
 def ephemeral(text: str) -> dict[str, Any]:

@@ -69,6 +69,13 @@ class IncidentReader:
         wanted = Wanted(states=states, text=text, before=before, after=after, limit=limit)
         return self.search(wanted)
 
+    def amount(self, states: Sequence[State]) -> int:
+        """How many incidents are in one of these states."""
+        values = [state.value for state in states]
+        wanted = sa.select(sa.func.count()).where(incident.c.state.in_(values))
+        with explained(self._name), self._engine.connect() as connection:
+            return int(connection.execute(wanted).scalar_one())
+
     def search(self, wanted: Wanted) -> tuple[Incident, ...]:
         """As `list`, with every filter that there is."""
         return self._read(matching(wanted))

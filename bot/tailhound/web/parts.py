@@ -124,7 +124,7 @@ class HealthLine:
     """One thing that works or does not. `state` is a few words ("answers", "times out").
 
     `works` None = nobody knows. `effect` is what is lost by it. `since` is when the state began.
-    `section` is the heading that it stands under.
+    `section` is the heading that it stands under; `seconds` is how long its answers take.
     """
 
     name: str
@@ -135,6 +135,7 @@ class HealthLine:
     fix: str = ""
     since: datetime | None = None
     section: str = "Backends"
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

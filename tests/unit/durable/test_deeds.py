@@ -18,7 +18,7 @@ from tailhound.durable.investigation import Investigator
 from tailhound.errors import SettingsError
 from tailhound.model import Missing, Rating
 from tailhound.settings import Settings
-from tailhound.slack.deeds import Part, Word
+from tailhound.slack.deeds import Open, Part, Word
 from tailhound.transports.alertmanager import AlertmanagerClient
 from tests.unit.durable.kit import Lab, alert, body, lab, run
 
@@ -84,7 +84,7 @@ def test_clicks_are_stored_once_and_shown(tmp_path: Path) -> None:
             assert incident.on_it is not None
             assert incident.on_it.by == "ana"
             assert incident.feedback[0].note == "seen before"
-            assert [one.id for one in await made.do(lambda deeds: deeds.open())] == [id]
+            assert [one.id for one in (await made.do(lambda deeds: deeds.open())).listed] == [id]
 
     run(story())
 
@@ -144,7 +144,7 @@ def test_one_runbook_runs_without_an_incident(tmp_path: Path) -> None:
             assert found.diagnosis is not None
             assert [one.runbook for one in found.diagnosis.causes] == ["cpu-throttling"]
             assert found.subject.where == "prod/llm-70b"
-            assert await made.do(lambda deeds: deeds.open()) == ()
+            assert await made.do(lambda deeds: deeds.open()) == Open((), 0)
             with pytest.raises(SettingsError, match="no such runbook"):
                 await made.do(lambda deeds: deeds.run("nothing", labels))
 
@@ -173,7 +173,7 @@ def test_the_overview_counts_the_month(tmp_path: Path) -> None:
             id = await made.diagnosed()
             await made.do(lambda deeds: deeds.rate(click(id), Word(rating=Rating.RIGHT)))
             found = await made.do(lambda deeds: deeds.overview())
-            assert [one.id for one in found.open] == [id]
+            assert [one.id for one in found.open.listed] == [id]
             assert (found.month.incidents, found.month.right) == (1, 1)
             assert found.parts == [Part("Prometheus", "answers", True)]
 
@@ -237,6 +237,6 @@ def test_nobody_types_a_label_that_chooses_a_channel_or_a_mention(
             assert begun.why_not.startswith(f"{name} names nothing that could be checked; namespa")
             with pytest.raises(SettingsError, match=f"^{name} names nothing"):
                 await made.do(lambda deeds: deeds.run("cpu-throttling", labels))
-            assert await made.do(lambda deeds: deeds.open()) == ()
+            assert await made.do(lambda deeds: deeds.open()) == Open((), 0)
 
     run(story())

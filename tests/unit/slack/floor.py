@@ -21,7 +21,7 @@ from tailhound.settings import Role
 from tailhound.slack.blocks import message
 from tailhound.slack.buttons import Offers
 from tailhound.slack.calls import client
-from tailhound.slack.deeds import Begun, Overview, Part, Word
+from tailhound.slack.deeds import Begun, Open, Overview, Part, Word
 from tailhound.slack.listeners import SlackListeners
 from tailhound.slack.local import View
 from tailhound.slack.local_hands import Hands
@@ -107,22 +107,26 @@ class Desk:
         self.before()
         return self.incidents.get(id)
 
-    def open(self) -> Sequence[Incident]:
+    def open(self) -> Open:
         self.before()
-        return self.listed
+        return Open(self.listed[:20], len(self.listed))
 
     def stopped(self) -> Stopped | None:
         self.before()
         return self.switch
 
     def parts(self) -> Sequence[Part]:
-        return (Part("Prometheus", "answers", True), Part("SSH", "can't be reached", False))
+        return (Part("Prometheus", "40 ms", True), Part("SSH", "can't be reached", False))
 
     def overview(self) -> Overview:
         self.before()
         month = Month(incidents=41, found=31, right=24, partly=1, wrong=1)
         return Overview(
-            open=self.listed, last=self.last, month=month, parts=self.parts(), stopped=self.switch
+            open=Open(self.listed, len(self.listed)),
+            last=self.last,
+            month=month,
+            parts=self.parts(),
+            stopped=self.switch,
         )
 
     def past(self, matchers: Sequence[Matcher]) -> Past:

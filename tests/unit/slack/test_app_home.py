@@ -8,7 +8,7 @@ import pytest
 from tailhound.errors import StoreUnavailable
 from tailhound.model import State
 from tailhound.slack.app_home import NOT_READ, NOTHING_WAITS, home_view
-from tailhound.slack.deeds import Overview
+from tailhound.slack.deeds import Open, Overview
 from tailhound.slack.local import Person as Member
 from tailhound.slack.validate import view_faults
 from tailhound.store.history import Month
@@ -31,7 +31,7 @@ def test_it_is_drawn_when_somebody_looks(room: Floor) -> None:
     assert NOTHING_WAITS in shown
     assert "41 incidents: a cause was found in 31, none in 10." in shown
     assert "26 have feedback: 24 right, 1 incomplete, 1 wrong." in shown
-    assert "Prometheus answers · *SSH can't be reached* · changes off (observe mode)" in shown
+    assert "Prometheus 40 ms · *SSH can't be reached* · changes off (observe mode)" in shown
     assert shown[-1] == "Stop all changes Open the web page ↗"
 
 
@@ -89,7 +89,7 @@ def test_nothing_open_names_the_last_incident(room: Floor) -> None:
 
 
 def test_an_empty_start_says_how_to_begin() -> None:
-    found = Overview(open=(), last=None, month=Month(), parts=(), stopped=None)
+    found = Overview(open=Open((), 0), last=None, month=Month(), parts=(), stopped=None)
     view = home_view(found, mode="observe", page="", now=NOW)
     assert view_faults(view) == []
     shown = str(view)
@@ -104,7 +104,9 @@ def test_however_many_are_open_slack_takes_it(amount: int) -> None:
         state=State.DIAGNOSED,
         subject=replace(LISTED[0].subject, namespace="<!here>" * 90, workload="𝕏&<>" * 90),
     )
-    found = Overview(open=(wild,) * amount, last=None, month=Month(), parts=(), stopped=None)
+    found = Overview(
+        open=Open((wild,) * amount, amount), last=None, month=Month(), parts=(), stopped=None
+    )
     view = home_view(found, mode="observe", page="https://x.example", now=NOW)
     assert view_faults(view) == []
     assert "<!here>" not in str(view)

@@ -12,7 +12,7 @@ from tailhound.app import collectors, runbook_files
 from tailhound.durable.acts import Person
 from tailhound.durable.switch import Moved, Stopped
 from tailhound.errors import SettingsError, StoreUnavailable
-from tailhound.model import OnIt, Verdict, may_change
+from tailhound.model import OnIt, Part, Verdict, may_change
 from tailhound.requests.argv import SHIPPED
 from tailhound.rules.loading import load_runbooks
 from tailhound.rules.runbook import Runbook
@@ -82,7 +82,8 @@ def test_status_tells_what_is_open_and_how_the_backends_stand(room: Floor) -> No
         "8R5W llm/chat-json · the CPU limit stops the engine · high · since 03:00 UTC · "
         "ana is on it",
         "8R5W llm/chat-json · being checked · since 03:00 UTC",
-        "Prometheus answers · *SSH can't be reached*",
+        "Prometheus 40 ms · *SSH can't be reached*",
+        "*Re-check* under a message looks again; `/tailhound help` lists what else can be done.",
     ]
     assert said_aloud(room) == []
 
@@ -92,6 +93,15 @@ def test_a_long_status_is_cut_with_a_count(room: Floor) -> None:
     told = room.type("status")
     assert f"*{len(room.desk.listed)} open" in told
     assert f"+ {len(room.desk.listed) - 20} more on the page" in told
+
+
+def test_status_counts_what_the_list_leaves_out(room: Floor) -> None:
+    room.desk.listed, room.desk.page = LISTED[:1] * 1_234, ""
+    told = room.type("status")
+    assert "*1234 open" in told
+    assert "+ 1214 more in `tailhound incidents`" in told
+    room.hands().look_home()
+    assert "Open incidents (1234)" in texts(room.home())
 
 
 def test_status_with_nothing_open_names_the_next_step(room: Floor) -> None:
@@ -145,6 +155,8 @@ def test_diagnose_is_stored_and_everybody_sees_it(room: Floor) -> None:
 def test_diagnose_says_where_the_message_stands(room: Floor) -> None:
     room.desk.begun = replace(room.desk.begun, channels=("C0OTHER",))
     assert "appears in <#C0OTHER> in" in room.type("diagnose prod/llm-70b")
+    room.desk.begun = replace(room.desk.begun, channels=("C1", "C2", "C3", "C4", "C5"))
+    assert "<#C3>, + 2 more in up to" in room.type("diagnose prod/llm-70b")
 
 
 def test_diagnose_of_what_is_open_already_names_that_incident(room: Floor) -> None:
@@ -216,6 +228,36 @@ def test_run_that_fails_is_told_to_one_person(room: Floor) -> None:
     assert room.told()[-1] == "Not checked: 4 such checks run already; try in a minute"
 
 
+def test_run_that_hits_a_bug_is_told_instead_of_an_answer_that_never_comes(room: Floor) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("a bug")
+
+    room.desk.before = fail
+    room.type("run cpu-throttling llm/chat-json")
+    room.slack.wait_for(lambda: len(said_aloud(room)) == 2)
+    assert said_aloud(room)[1].startswith(
+        "`cpu-throttling` of llm/chat-json was not checked: tailhound itself failed"
+    )
+
+
+def test_run_shows_every_claim_for_nothing_else_has_them(room: Floor) -> None:
+    assert CONFIRMED.diagnosis is not None
+    cause = CONFIRMED.diagnosis.causes[0]
+    first = next(one for one in cause.checks if one.part is Part.CONFIRM)
+    checks = [replace(first, claim=f"Claim {n} <&>" + " is so" * 20) for n in range(40)]
+    many = replace(cause, checks=tuple(checks))
+    one = replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, causes=(many,)))
+    room.desk.answer = lambda: one
+    room.type("run cpu-throttling llm/chat-json")
+    room.slack.wait_for(lambda: len(said_aloud(room)) == 2)
+    message = room.slack.messages(CHANNEL)[1]
+    told = message["text"]
+    assert [n for n in range(40) if f"Claim {n} &lt;&amp;&gt; is so" not in told] == []
+    assert "on the page" not in told
+    assert told.endswith("More of it: `/tailhound runbooks cpu-throttling`")
+    assert len(message["blocks"]) > 1
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
@@ -239,13 +281,17 @@ def test_runbooks_are_listed_found_and_shown(room: Floor, runbooks: tuple[Runboo
     assert "(`cpu-throttling`)" in one
     assert "Confirms: Stopped in more than a tenth of its periods" in one
     assert "/tailhound run cpu-throttling" in one
+    for runbook in runbooks:
+        shown = room.type(f"runbooks {runbook.id}")
+        assert shown.count("Confirms: ") == len(runbook.confirm)
+        assert shown.count("Rules out: ") == len(runbook.refute)
     assert "Did you mean `cpu-throttling`?" in room.type("runbooks cpu-throtling")
 
 
 def test_many_runbooks_are_cut_with_a_count(room: Floor, runbooks: tuple[Runbook, ...]) -> None:
     room.desk.runbooks = [replace(runbooks[0], id=f"cause-{n:03}") for n in range(300)]
     told = room.type("runbooks cause")
-    assert "more on the page" in told
+    assert "more: `/tailhound runbooks WORD` lists those with a word" in told
     assert len(told) < 3_000
 
 

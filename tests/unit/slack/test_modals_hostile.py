@@ -16,7 +16,7 @@ from tailhound.model.people import Rating
 from tailhound.slack import command_texts, commands
 from tailhound.slack.app_home import home_view
 from tailhound.slack.commands import Standing
-from tailhound.slack.deeds import Begun, Overview, Part
+from tailhound.slack.deeds import Begun, Open, Overview, Part
 from tailhound.slack.local.forms import preset
 from tailhound.slack.modals import feedback, sheet, silence
 from tailhound.slack.modals.sheet import Note
@@ -136,7 +136,7 @@ def test_the_cause_of_a_hostile_diagnosis_is_no_runbook(typed: str) -> None:
 @given(st.lists(incidents(), max_size=3), WILD, WILD)
 def test_the_home_tab_is_always_one(found: list[Incident], name: str, why: str) -> None:
     overview = Overview(
-        open=tuple(found) * 12,
+        open=Open(tuple(found) * 12, 12 * len(found)),
         last=None,
         month=Month(incidents=3),
         parts=(Part(name, why, False),) * 30,
@@ -152,7 +152,8 @@ def test_answers_of_commands_are_short_and_without_markup(
 ) -> None:
     stopped = Stopped(by=name, at=NOW, why=why)
     parts = (Part(name, why, None),) * 30
-    standing = Standing(open=tuple(found) * 12, parts=parts, mode=name, stopped=stopped)
+    listed = Open(tuple(found) * 12, 300)
+    standing = Standing(open=listed, parts=parts, mode=name, stopped=stopped, page=why)
     labels = {"namespace": name, "deployment": why}
     said = [
         commands.status_text(standing, NOW),
