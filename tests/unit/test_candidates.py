@@ -118,7 +118,7 @@ def test_every_surface_tells_what_is_unusual_all_the_same() -> None:
     for text in (shown, " ".join(terminal(it, NOW)), text_of(it)):
         plain = " ".join(text.replace("\u00a0", " ").split()).replace("\\xa0", " ")
         assert "nusual all the same" in plain
-        assert "reads take several times as long as usual: x5.6" in plain
+        assert "eads take several times as long as usual: x5.6" in plain
 
 
 @pytest.mark.parametrize(

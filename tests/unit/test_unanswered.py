@@ -68,12 +68,39 @@ def test_a_query_that_timed_out_of_a_backend_that_answers_others_is_asked_by_han
 
 
 def test_a_question_that_was_asked_for_several_times_is_told_once_and_can_be_pasted() -> None:
-    empty = EvidenceStatus.EMPTY
+    refused = EvidenceStatus.FORBIDDEN
     found = diagnosis(
-        evidence("a", asked("up", empty), asked("up  # 3600 s ago", empty)),
-        evidence("b", asked("up  # from 3600 s ago, every 60 s", empty)),
+        evidence("a", asked("up", refused), asked("up  # 3600 s ago", refused)),
+        evidence("b", asked("up  # from 3600 s ago, every 60 s", refused)),
     )
     assert [one.question for one in telling.by_hand(found)] == ["up"]
+
+
+def test_what_was_answered_with_nothing_is_not_to_be_asked_by_hand() -> None:
+    found = diagnosis(
+        evidence("a", asked("up", EvidenceStatus.EMPTY)),
+        evidence("b", asked("no", EvidenceStatus.NOT_APPLICABLE)),
+    )
+    assert telling.by_hand(found) == ()
+
+
+def test_a_backend_that_answers_nothing_is_one_problem_however_long_each_question_waited() -> None:
+    found = diagnosis(
+        evidence("a", asked("up", EvidenceStatus.TIMEOUT, DEAD)),
+        evidence("b", asked("down", EvidenceStatus.TIMEOUT, f"{DEAD}, for 4 s")),
+        evidence("c", asked("other", EvidenceStatus.UNREACHABLE, "no connection")),
+    )
+    (told,) = telling.gaps(found).causes.items()
+    assert told == (telling.Gap(DEAD, told[0].fix), ("of a", "of b", "of c"))
+
+
+def test_who_did_not_answer_is_told_before_a_series_that_is_not_there() -> None:
+    two = diagnosis(
+        evidence("a", asked("up", EvidenceStatus.EMPTY, "no such series")),
+        evidence("b", asked("slow", EvidenceStatus.TIMEOUT, DEAD)),
+    )
+    found = replace(two, causes=(replace(unknown("a"), evidence=("a", "b")),))
+    assert [gap.reason for gap in telling.gaps(found).causes] == [DEAD]
 
 
 def test_what_was_not_asked_because_the_backend_is_down_is_no_second_problem() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailhound.diagnosis.resolve import Resolved
-from tailhound.diagnosis.resolved import blamed
+from tailhound.diagnosis.resolved import NOTHING_KNOWN, blamed
 from tailhound.flow import Collector
 from tailhound.model import Evidence, EvidenceStatus, FactValue
 from tailhound.rules.expression import Condition
@@ -168,6 +168,8 @@ def _filled(
             continue
         if value in ("", ()):
             why = blamed(resolved.notes)
+            if why.startswith(NOTHING_KNOWN):  # the same for pods, nodes and namespace
+                return None, why
             told = f"nobody could tell the {name} of this incident"
             return None, f"{told}: {why}" if why else told
         values[name] = value

@@ -47,20 +47,22 @@ class Resolved:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-_NOTHING = "no pods are known: "
+NOTHING_KNOWN = "no pods are known: "
+"""How the reason begins where the labels, not a backend, are why nobody can tell."""
 
 
 def unfound(subject: Subject, found: Resolved) -> str:
     """Why nobody could tell the pods although everybody who was asked may have answered."""
     where = f" in {found.namespace}" if found.namespace else ""
     if subject.pod:
-        return f"{_NOTHING}there is no pod {subject.pod}{where}; check the labels of the alert"
+        why = f"there is no pod {subject.pod}{where}"
+        return f"{NOTHING_KNOWN}{why}. Fix: check the labels of the alert"
     if subject.workload:
         what = f"{subject.workload_label or 'workload'} {subject.workload}{where}"
-        return f"{_NOTHING}nothing knows pods of {what}; check the labels of the alert"
+        return f"{NOTHING_KNOWN}nothing knows pods of {what}. Fix: check the labels of the alert"
     return (
-        f"{_NOTHING}no label of the alert names a workload, a pod or a node; "
-        "if one of its labels does, add it to incidents.workload_labels"
+        f"{NOTHING_KNOWN}no label of the alert names a workload, a pod or a node. "
+        "Fix: if one of its labels does, add it to incidents.workload_labels"
     )
 
 
@@ -70,8 +72,10 @@ def blamed(notes: Sequence[str]) -> str:
     First whoever gave no answer, then what the labels lack; a backend that nobody configured only
     where that is all.
     """
-    failed = [one for one in notes if not one.startswith(_NOTHING) and "not configured" not in one]
-    lacking = [one for one in notes if one.startswith(_NOTHING)]
+    failed = [
+        one for one in notes if not one.startswith(NOTHING_KNOWN) and "not configured" not in one
+    ]
+    lacking = [one for one in notes if one.startswith(NOTHING_KNOWN)]
     told = failed[:2] or lacking[:1] or notes[:2]
     return "; ".join(one.removeprefix("not asked: ") for one in told)
 

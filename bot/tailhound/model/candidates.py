@@ -73,6 +73,17 @@ class Unusual:
     place: str = ""
 
     @property
+    def point(self) -> str:
+        """`reads take several times as long: x5.6 (needs x5), nvme0n1 on db-1`: what is unusual."""
+        return f"{claims.claimed(self.check)}{f', {self.place}' if self.place else ''}"
+
+    @property
+    def why_not(self) -> str:
+        """`it is at its limit: 76 °C`: why it is not the cause."""
+        against = claims.deciding(self.cause)
+        return claims.claimed(against) if against else small(self.cause.because.rstrip("."))
+
+    @property
     def text(self) -> str:
         """`SSD garbage collection is ruled out (it is at its limit: 76 °C), but reads take ...`."""
         return f"{capital(cause_name(self.cause.runbook))}{self.told}"
@@ -80,10 +91,7 @@ class Unusual:
     @property
     def told(self) -> str:
         """The same without the name that it begins with."""
-        against = claims.deciding(self.cause)
-        why = claims.claimed(against) if against else small(self.cause.because.rstrip("."))
-        place = f", {self.place}" if self.place else ""
-        return f" is ruled out ({why}), but {claims.claimed(self.check)}{place}"
+        return f" is ruled out ({self.why_not}), but {self.point}"
 
 
 def unusual(diagnosis: Diagnosis | None) -> tuple[Unusual, ...]:

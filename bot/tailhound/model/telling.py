@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tailhound.model.candidates import nearest
-from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
+from tailhound.model.evidence import ANSWERED, Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
@@ -163,20 +163,25 @@ def counts(diagnosis: Diagnosis | None) -> str:
     """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`.
 
     Zero is told of what is confirmed, unknown or ruled out: it is news. Causes that do not apply
-    are told where there are any.
+    are told where there are any. What is confirmed and explains no symptom is no confirmed cause.
     """
     causes = diagnosis.causes if diagnosis else ()
     order = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.NOT_APPLICABLE, Verdict.CONFIRMED)
     words = dict(GROUPS)
-    found = [(sum(one.verdict is verdict for one in causes), words[verdict]) for verdict in order]
-    told = [f"{amount} {word}" for amount, word in found if amount or word != "not applicable"]
+    found = any(one.verdict is Verdict.CONFIRMED for one in causes)
+    if diagnosis and diagnosis.outlook is Outlook.NONE_CONFIRMED and found:
+        words[Verdict.CONFIRMED] = "present without a symptom"
+    amounts = [(sum(one.verdict is verdict for one in causes), words[verdict]) for verdict in order]
+    told = [f"{amount} {word}" for amount, word in amounts if amount or word != "not applicable"]
     return f"{plural(len(causes), 'cause')} checked: {', '.join(told)}"
 
 
 def offers(causes: Iterable[Cause]) -> tuple[Offer, ...]:
-    """What can be done about these causes, best first as the runbooks have it, each once."""
-    found = (offer for cause in causes for offer in cause.mitigations)
-    return tuple({offer.id: offer for offer in found}.values())
+    """What can be done about these causes, each once: best first as the runbooks have it, and last
+    what does not fit this case.
+    """
+    found = {offer.id: offer for cause in causes for offer in cause.mitigations}
+    return tuple(sorted(found.values(), key=lambda offer: not offer.offered))
 
 
 # --- questions
@@ -204,7 +209,8 @@ def tally(statuses: Iterable[EvidenceStatus]) -> str:
 def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
     """Questions without an answer that would decide, those of the nearest candidate first.
 
-    Only those that a person may get answered, each once (see `unanswered.worth_asking`).
+    Only those that a person may get answered, each once (see `unanswered.worth_asking`): what was
+    answered with "there is no such series" has no other answer.
     """
     if diagnosis is None:
         return ()
@@ -218,7 +224,7 @@ def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
             asked
             for item in sorted(items, key=lambda item: wanted.index(item.name))
             for asked in item.asked
-            if asked.status not in FINE and asked.question
+            if asked.status not in ANSWERED and asked.question
         ),
         down(diagnosis.evidence),
     )
@@ -285,14 +291,19 @@ def _misses_something(cause: Cause) -> bool:
 
 
 def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
-    """Why a cause was not checked: nothing is usual yet, a question failed, else its sentence."""
+    """Why a cause was not checked: nothing is usual yet, a question failed, else its sentence.
+
+    Who did not answer is told before a series that is not there: only the first may still come.
+    """
     evidence = tuple(evidence)
     if any(has_no_usual(cause, check, evidence) for check in cause.checks):
         return Gap(NO_USUAL, "wait until Prometheus has an hour of history")
-    for item in evidence:
-        failed = failure(item) if item.name in cause.evidence else None
-        if failed:
-            return _gap(origin(failed, down(evidence)))
+    found = [
+        failed for item in evidence if item.name in cause.evidence and (failed := failure(item))
+    ]
+    found.sort(key=lambda failed: failed.status is EvidenceStatus.EMPTY)
+    if found:
+        return _gap(origin(found[0], down(evidence)))
     return Gap(because(cause) or "not measured", _FIXES[EvidenceStatus.SKIPPED])
 
 

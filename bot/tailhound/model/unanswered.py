@@ -19,10 +19,10 @@ def down(evidence: Iterable[Evidence]) -> Mapping[str, Asked]:
 
 
 def origin(asked: Asked, trouble: Mapping[str, Asked]) -> Asked:
-    """The question whose failure explains this one: what was not asked because of it is no second
-    problem.
+    """The question whose failure explains this one: a backend that answers nothing at all is one
+    problem, however long each question waited for it, and whatever was not asked because of it.
     """
-    if asked.status is EvidenceStatus.SKIPPED:
+    if asked.status is EvidenceStatus.SKIPPED or asked.status in _SILENT:
         return trouble.get(asked.backend, asked)
     return asked
 

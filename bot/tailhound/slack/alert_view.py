@@ -11,6 +11,9 @@ from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink, ago
 from tailhound.slack.look import WORDS, look_of
 
+_CLUSTER = 2
+"""How terse a notification is that goes without the cluster; the message names it in any case."""
+
 
 @dataclass(frozen=True, slots=True)
 class AlertView:
@@ -46,6 +49,27 @@ class AlertView:
     def where(self) -> Mrkdwn:
         """`llm/chat-json`."""
         return self.ink.value(self.incident.subject.where)
+
+    @property
+    def cluster(self) -> Mrkdwn:
+        """`eu-1`; "" where the labels name no cluster."""
+        return self.ink.value(self.incident.subject.cluster)
+
+    @property
+    def where_of_all(self) -> Mrkdwn:
+        """`llm/chat-json (eu-1)`: with its cluster, where there is room for it."""
+        cluster = self.cluster if self.ink.terse < _CLUSTER else Mrkdwn("")
+        return Mrkdwn(f"{self.where} ({cluster})") if cluster else self.where
+
+    @property
+    def terse(self) -> int:
+        """How many of the lesser things a text has to do without."""
+        return self.ink.terse
+
+    @property
+    def rest(self) -> str:
+        """Where what is left out is to be found: `on the page`."""
+        return self.ink.rest
 
     @property
     def place(self) -> Mrkdwn:

@@ -7,13 +7,13 @@ written so tight that it fits on a phone's screen as far as it can.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from tailhound.model import Incident
 from tailhound.slack.buttons import Offers, to_do, to_look
-from tailhound.slack.ink import Ink
+from tailhound.slack.ink import IN_THREAD, ON_PAGE, Ink
 from tailhound.slack.kit import Block, actions, context, header, section
 from tailhound.slack.limits import (
     BUDGETS,
@@ -27,6 +27,9 @@ from tailhound.slack.limits import (
 )
 from tailhound.slack.texts import fitted
 from tailhound.slack.view import View
+
+AT_ONCE: Final = 100
+"""Characters of a text that a push notification shows."""
 
 _EXPANDED: Final = frozenset({"S", "W", "E"})
 _DATE: Final = re.compile(r"<!date\^\d+\^\{ago\}\|[^>]*>")
@@ -63,7 +66,7 @@ class _Sheet:
         return View(
             incident=self.incident,
             now=self.now,
-            ink=ink,
+            ink=replace(ink, rest=ON_PAGE if self.page_url else IN_THREAD),
             page=bool(self.page_url),
             asks=self.offers.interactive,
             posted_at=self.posted_at,
@@ -119,12 +122,14 @@ def _texts(sheet: _Sheet) -> dict[str, str]:
     room = PHONE_LINES - lines(texts["H"]) - lines(texts["S"]) - len(sheet.rows["A"])
     texts["W"] = fitted("W", view, BUDGETS["W"], _within(room - TODO_LINES))
     texts["D"] = fitted("D", view, BUDGETS["D"], _within(room - lines(texts["W"])))
+    texts["W"] = fitted("W", view, BUDGETS["W"], _within(room - lines(texts["D"])))
     return texts
 
 
 def _tells_at_once(text: str, view: View) -> bool:
-    """The first 100 characters, which a push notification shows, say where."""
-    return view.where in text[:100]
+    """The first 100 characters, which a push notification shows, say where and how bad."""
+    shown = text[:AT_ONCE]
+    return view.where in shown and view.told_at_once in shown
 
 
 def _within(room: int) -> Callable[[str, View], bool]:

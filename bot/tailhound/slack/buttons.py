@@ -4,8 +4,10 @@ Only buttons that work are drawn. The rows stay where they are, whatever happens
 """
 
 from dataclasses import dataclass
+from urllib.parse import quote, urljoin
 
 from tailhound.model import Incident, Outlook
+from tailhound.model.wording import cut
 from tailhound.slack.actions import (
     CHECK_NOW,
     ON_IT,
@@ -17,7 +19,9 @@ from tailhound.slack.actions import (
     WRONG,
     value_of,
 )
+from tailhound.slack.escape import clean
 from tailhound.slack.kit import Block, button
+from tailhound.slack.limits import URL
 from tailhound.slack.look import Look, look_of
 
 
@@ -34,6 +38,7 @@ class Offers:
 
 _CHECKABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN, Look.BLIND, Look.FAILED})
 _ARGUABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN})
+_NAME = 12
 _QUIET = frozenset({Look.RESOLVED, Look.JOINED, Look.UNREADABLE})
 """There is nothing to silence."""
 
@@ -65,10 +70,21 @@ def _asked(incident: Incident) -> tuple[Block, ...]:
     )
 
 
+def _to_the_other(incident: Incident, page_url: str) -> tuple[Block, ...]:
+    """The incident that goes on with the alerts of one that joined it."""
+    url = urljoin(page_url, quote(incident.joined_into, safe=""))
+    if not page_url or not incident.joined_into or len(url) > URL:
+        return ()
+    name = cut(clean(incident.joined_into), _NAME)
+    return (button(f"Incident {name} ↗", PAGE, url=url),)
+
+
 def to_look(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, ...]:
     """Row L: look again, silence, say that it is wrong, see everything."""
     look, value = look_of(incident), value_of(incident)
-    if look in (Look.RESOLVED, Look.JOINED):
+    if look is Look.JOINED:
+        return _to_the_other(incident, page_url)
+    if look is Look.RESOLVED:
         return ()
     found = []
     if offers.interactive and look in _CHECKABLE:

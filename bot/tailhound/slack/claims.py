@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from tailhound.model import Cause, Check, claims
 from tailhound.model.names import small
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import Ink, more
+from tailhound.slack.ink import Ink
 
 _VALUES = 2
 """How many values of one claim are told; the page has them all."""
@@ -26,7 +26,7 @@ def claim_lines(
         if check.part in claims.FOR
     ]
     shown = [Mrkdwn(f"{letter}{_line(check, ink)}") for letter, check in found[: ink.lines]]
-    left = more(len(found) - len(shown))
+    left = ink.more(len(found) - len(shown))
     checks = [check for _, cause in causes for check in cause.checks] if against else []
     return (*shown, *((Mrkdwn(left),) if left else ()), *_against(checks, ink))
 
@@ -46,7 +46,7 @@ def _against(checks: Iterable[Check], ink: Ink) -> tuple[Mrkdwn, ...]:
     found = claims.against(checks)
     if found.holding:
         shown = [Mrkdwn(_line(check, ink)) for check in found.holding[: max(1, ink.lines)]]
-        left = more(len(found.holding) - len(shown))
+        left = ink.more(len(found.holding) - len(shown))
         return (Mrkdwn("*Speaks against it:*"), *shown, *((Mrkdwn(left),) if left else ()))
     told = found.sentence(ink.said(small(found.open)) if found.open else "")
     return (Mrkdwn(told),) if told else ()

@@ -11,7 +11,7 @@ from tailhound.model.names import cause_name, small
 from tailhound.model.telling import Gap
 from tailhound.slack.claims import value_seen
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import Ink, more
+from tailhound.slack.ink import Ink
 
 
 def not_confirmed(diagnosis: Diagnosis, ink: Ink) -> tuple[Mrkdwn, ...]:
@@ -20,23 +20,24 @@ def not_confirmed(diagnosis: Diagnosis, ink: Ink) -> tuple[Mrkdwn, ...]:
     absent = telling.of(diagnosis, Verdict.NOT_APPLICABLE)
     open_ = telling.gaps(diagnosis)
     undecided, others = open_.undecided, _size(open_.evidence)
+    told = {gap: names[0] for gap, names in _shown(open_.causes, ink)}
     lines = (
         _causes(f"*Ruled out ({len(refuted)}):*", refuted, ink),
         _causes("*Not applicable:*", absent, ink, otherwise=" (it has no such part)"),
         _causes(f"*Neither confirmed nor ruled out ({len(undecided)}):*", undecided, ink),
         _gaps(f"*Could not check ({_size(open_.causes)}):*", open_.causes, ink),
-        _gaps(f"*No answer ({others}):*", open_.evidence, ink),
+        _gaps(f"*No answer ({others}):*", open_.evidence, ink, told),
     )
     return tuple(line for line in lines if line)
 
 
-def summary(diagnosis: Diagnosis) -> Mrkdwn:
+def summary(diagnosis: Diagnosis, ink: Ink) -> Mrkdwn:
     """Slot N when there is no room for it: the counts alone, and where the rest is."""
     unknown = telling.of(diagnosis, Verdict.UNKNOWN)
     refuted = telling.of(diagnosis, Verdict.REFUTED)
     return Mrkdwn(
         f"*Ruled out:* {len(refuted)}, *could not check:* {len(unknown)}; "
-        "names, reasons and fixes are on the page"
+        f"names, reasons and fixes are {ink.rest}"
     )
 
 
@@ -48,7 +49,7 @@ def _causes(head: str, causes: Sequence[Cause], ink: Ink, *, otherwise: str = ""
         f"{ink.value(cause_name(cause.runbook))}{_because(cause, ink) or otherwise}"
         for cause in shown
     ]
-    rest = more(len(causes) - len(shown))
+    rest = ink.more(len(causes) - len(shown))
     return Mrkdwn(f"{head} {', '.join([*texts, rest] if rest else texts)}")
 
 
@@ -65,17 +66,30 @@ def _size(gaps: Mapping[Gap, Sequence[str]]) -> int:
     return sum(map(len, gaps.values()))
 
 
-def _gaps(head: str, gaps: Mapping[Gap, Sequence[str]], ink: Ink) -> Mrkdwn:
+def _gaps(
+    head: str,
+    gaps: Mapping[Gap, Sequence[str]],
+    ink: Ink,
+    told_before: Mapping[Gap, str] | None = None,
+) -> Mrkdwn:
     if not gaps:
         return Mrkdwn("")
-    shown = list(gaps.items())[: min(3, ink.lines)]
-    texts = [_told(gap, names, ink) for gap, names in shown]
-    left = more(_size(gaps) - sum(len(names) for _, names in shown))
+    shown = _shown(gaps, ink)
+    texts = [_told(gap, names, ink, (told_before or {}).get(gap, "")) for gap, names in shown]
+    left = ink.more(_size(gaps) - sum(len(names) for _, names in shown))
     return Mrkdwn(f"{head} {' '.join([*texts, left] if left else texts)}")
 
 
-def _told(gap: Gap, names: Sequence[str], ink: Ink) -> str:
+def _shown(gaps: Mapping[Gap, Sequence[str]], ink: Ink) -> Sequence[tuple[Gap, Sequence[str]]]:
+    return list(gaps.items())[: min(3, ink.lines)]
+
+
+def _told(gap: Gap, names: Sequence[str], ink: Ink, like: str) -> str:
+    """Names with their reason and fix; `like` names what both were told for already."""
     shown = [ink.value(item) for item in names[: max(1, ink.lines // 2)]]
-    left = more(len(names) - len(shown))
-    text = f"{', '.join([*shown, left] if left else shown)}: {ink.sentence(gap.reason)}."
-    return f"{text} Fix: {ink.sentence(gap.fix)}." if gap.fix else text
+    left = ink.more(len(names) - len(shown))
+    listed = ", ".join([*shown, left] if left else shown)
+    if like:
+        return f"{listed}: the same as {ink.value(like)}."
+    text = f"{listed}: {ink.sentence(gap.reason)}."
+    return f"{text} Fix: {ink.whole(gap.fix)}." if gap.fix else text

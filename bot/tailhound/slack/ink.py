@@ -1,7 +1,8 @@
 """How much room a text gets: each slot is written with the most room that keeps its budget."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -9,14 +10,27 @@ from tailhound.model.wording import clock
 from tailhound.slack import escape
 from tailhound.slack.escape import Mrkdwn
 
+ON_PAGE: Final = "on the page"
+IN_THREAD: Final = "in the thread"
+IN_FILE: Final = "in the file"
+"""Where what a text leaves out is to be found: the page, where pages have an address, has it all;
+else the posts in the thread, and their file.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """Characters for a value, characters for a sentence, lines for a list."""
+    """Characters for a value, characters for a sentence, lines for a list.
+
+    `terse` counts the lesser things that are left out whole, in an order that each slot names, so
+    that no value has to be cut for them. `rest` says where to look for what is left out.
+    """
 
     value_length: int
     sentence_length: int
     lines: int
+    terse: int = 0
+    rest: str = ON_PAGE
 
     def value(self, text: str) -> Mrkdwn:
         """A value from outside in running text."""
@@ -34,12 +48,13 @@ class Ink:
         """A sentence of ours that quotes values."""
         return escape.sentence(text, self.sentence_length)
 
-    def link(self, text: str) -> Mrkdwn:
-        """What one cause of a chain does: whole clauses as far as there is room, `…` for others.
+    def whole(self, text: str) -> Mrkdwn:
+        """A sentence that is of no use when it is cut: a fix. It takes the room of others."""
+        return escape.sentence(text, max(_WHOLE if self.lines else 0, self.sentence_length))
 
-        A chain of three leaves room on a phone for what can be done about it.
-        """
-        told, is_whole = _whole_sentences(text, min(_LINK, self.sentence_length))
+    def link(self, text: str) -> Mrkdwn:
+        """What one cause of a chain does: whole clauses as far as there is room, `…` for others."""
+        told, is_whole = _whole_sentences(text, self.sentence_length)
         shown = escape.sentence(told, self.sentence_length)
         was_cut = len(told) > self.sentence_length
         return shown if is_whole or was_cut else Mrkdwn(f"{shown} …")
@@ -54,11 +69,16 @@ class Ink:
 
     def command(self, text: str) -> Mrkdwn:
         """A question or command to repeat by hand, as a code span."""
-        return escape.code(text, self.sentence_length)
+        return escape.code(text, min(_COMMAND, self.sentence_length))
+
+    def more(self, left: int) -> str:
+        """What stands at the end of a list that is shortened; "" when nothing is left out."""
+        return f"+ {left} more {self.rest}" if left > 0 else ""
 
 
-_LINK: Final = 160
 _NOTE: Final = 140
+_COMMAND: Final = 240
+_WHOLE: Final = 120
 _CLAUSES: Final = re.compile(r"(?<=\.) (?=[A-Z])|(?<=;) ")
 
 
@@ -76,15 +96,18 @@ def _whole_sentences(text: str, room: int) -> tuple[str, bool]:
 
 
 INKS: Final = (
+    Ink(60, 400, 8),
     Ink(60, 240, 8),
     Ink(60, 160, 8),
     Ink(60, 110, 8),
     Ink(60, 160, 5),
-    Ink(48, 110, 5),
-    Ink(40, 80, 4),
-    Ink(32, 80, 2),
-    Ink(32, 110, 1),
-    Ink(24, 60, 2),
+    Ink(60, 110, 5),
+    Ink(60, 80, 4),
+    Ink(60, 110, 2),
+    Ink(60, 80, 2),
+    Ink(60, 110, 1),
+    Ink(48, 80, 1),
+    Ink(32, 60, 1),
     Ink(20, 40, 1),
     Ink(12, 24, 1),
     Ink(10, 16, 0),
@@ -92,12 +115,26 @@ INKS: Final = (
 """From roomy to tight. The tightest fits every budget, whatever the values are."""
 
 
+def _tersely(steps: int, roomy: Ink = INKS[2]) -> tuple[Ink, ...]:
+    """First whole things go, one after the other, then lines, then values are cut."""
+    tighter = INKS[INKS.index(roomy) + 1 :]
+    return (
+        *(replace(roomy, terse=n) for n in range(steps + 1)),
+        *(replace(ink, terse=steps) for ink in tighter),
+    )
+
+
+LADDERS: Final[Mapping[str, tuple[Ink, ...]]] = {
+    "T": _tersely(4),
+    "S": _tersely(7),
+    "D": _tersely(4),
+    "F": _tersely(4),
+    "RT": _tersely(4),
+}
+"""How a slot gets tighter that holds things of different weight; others follow `INKS`."""
+
+
 def ago(at: datetime) -> Mrkdwn:
     """`9 min ago (02:51 UTC)`, told by the reader's client, so that it stays true."""
     text = clock(at)
     return Mrkdwn(f"<!date^{int(at.timestamp())}^{{ago}}|{text}> ({text})")
-
-
-def more(left: int) -> str:
-    """What stands at the end of a list that is shortened; "" when nothing is left out."""
-    return f"+ {left} more on the page" if left > 0 else ""

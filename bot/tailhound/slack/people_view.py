@@ -12,7 +12,6 @@ from tailhound.model.wording import day_clock, duration
 from tailhound.slack import escape
 from tailhound.slack.alert_view import AlertView
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import more
 
 _LATE_SECONDS = 60.0
 _TROUBLE_LENGTH = 110
@@ -71,7 +70,7 @@ class PeopleView(AlertView):
         """What people say of the diagnosis, a line each, the newest word first."""
         words = sorted(self.incident.feedback, key=lambda one: one.at, reverse=True)
         shown = words[: max(1, self.ink.lines // 3)]
-        left = more(len(words) - len(shown))
+        left = self.ink.more(len(words) - len(shown))
         lines = tuple(self._word(one) for one in shown)
         return (*lines, Mrkdwn(left)) if left else lines
 

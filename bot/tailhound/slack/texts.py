@@ -16,7 +16,7 @@ from tailhound.model.names import small
 from tailhound.shipped import shipped
 from tailhound.slack import escape
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import INKS, Ink
+from tailhound.slack.ink import INKS, LADDERS, Ink
 from tailhound.slack.view import View
 
 SLOTS = {
@@ -51,15 +51,15 @@ def fitted(
     """The slot's text with the most room that keeps `budget` characters; "" for no such slot.
 
     `fits` may refuse a text for another reason. The tightest ink is taken as it is: what it writes
-    is short, whatever the values are, and says that the rest is on the page.
+    is short, whatever the values are, and says where the rest is.
     """
-    text = ""
-    for ink in INKS:
+    text = rest = ""
+    for ink in LADDERS.get(slot, INKS):
         seen = view(ink)
-        text = render(slot, seen)
+        text, rest = render(slot, seen), seen.rest
         if len(text) <= budget and (fits is None or fits(text, seen)):
             return text
-    return text if len(text) <= budget else "The page has this; it is too long to show here."
+    return text if len(text) <= budget else f"It is too long to show here, and stands {rest}."
 
 
 def render(slot: str, view: View) -> str:

@@ -1,19 +1,19 @@
 """What a person can do now: suggestions with their price, questions to ask by hand. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tailhound.model import Asked, Evidence, EvidenceStatus, Offer
 from tailhound.model.facts import unit_of
 from tailhound.model.names import backend_name, plural, small
 from tailhound.model.wording import fact
 from tailhound.slack.escape import Mrkdwn, escaped
-from tailhound.slack.ink import Ink, more
+from tailhound.slack.ink import Ink
 
-_ROOMY = 4
-"""Lines of a list from which on an offer says when it fits; with less room, more offers count."""
+_HELPS, _WHEN, _COMPLEXITY, _COST = range(1, 5)
+"""How terse a suggestion is that goes without each of these, the least important first. A whole
+title of one more suggestion tells more.
+"""
 
-_TIGHT = 2
-"""Lines of a list up to which only the page tells the cost: a whole title tells more."""
 _TELLING = {
     "ready_count": "ready pods",
     "in_service_count": "pods in service",
@@ -31,34 +31,44 @@ def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, .
         Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow)}")
         for number, offer in enumerate(shown, 1)
     ]
-    left = more(len(found) - len(shown))
+    left = ink.more(len(found) - len(shown))
     if found:
-        lines.append(
-            Mrkdwn(f"{left}, with all steps" if left else "Steps and effects: on the page.")
-        )
+        lines.append(Mrkdwn(f"{left}, with all steps" if left else f"Steps: {ink.rest}."))
     return tuple(lines)
 
 
 def titles(found: Sequence[Offer], ink: Ink) -> tuple[Mrkdwn, ...]:
     """What can be done, by its title alone."""
     shown = [ink.said(small(offer.title.rstrip("."))) for offer in found[: min(3, ink.lines)]]
-    left = more(len(found) - len(shown))
+    left = ink.more(len(found) - len(shown))
     return (*shown, Mrkdwn(left)) if left else tuple(shown)
 
 
 def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
-    price = [f"{ink.said(offer.risk.capitalize())} risk"] if offer.risk else []
-    if offer.cost and ink.lines > _TIGHT:
-        price.append(f"cost: {ink.said(offer.cost)}")
+    price = [*_price(offer, ink)]
     parts: list[str] = [ink.said(offer.title.rstrip("."))]
     parts += [", ".join(price)] if price else []
-    if offer.when and ink.lines > _ROOMY:
+    if offer.helps and ink.terse < _HELPS:
+        parts.append(f"Helps: {ink.said(small(offer.helps.partition(';')[0].rstrip('.')))}")
+    if offer.when and ink.terse < _WHEN:
         parts.append(f"When {ink.said(small(offer.when.rstrip('.')))}")
     if not offer.offered and offer.why_not:
         parts.append(f"Not now: {ink.sentence(small(offer.why_not.rstrip('.')))}")
     if shadow and offer.offered and offer.mode == "one-click":
         parts.append("Shadow: tailhound would have offered this change")
     return "".join(f"{part}. " for part in parts).strip()
+
+
+def _price(offer: Offer, ink: Ink) -> Iterator[str]:
+    """What it costs; that it makes the first token worse is told in any case."""
+    if offer.risk:
+        yield f"{ink.said(offer.risk.capitalize())} risk"
+    if offer.ttft and (ink.terse < _COST or offer.ttft.startswith("worse")):
+        yield f"first token: {ink.said(offer.ttft)}"
+    if offer.cost and ink.terse < _COST:
+        yield f"cost: {ink.said(offer.cost)}"
+    if offer.complexity and ink.terse < _COMPLEXITY:
+        yield f"{ink.said(offer.complexity)} complexity"
 
 
 def by_hand(failed: Sequence[Asked], ink: Ink) -> tuple[Mrkdwn, ...]:
@@ -73,8 +83,8 @@ def by_hand(failed: Sequence[Asked], ink: Ink) -> tuple[Mrkdwn, ...]:
     ]
     if failed and not lines:
         verb = "stands" if len(failed) == 1 else "stand"
-        return (Mrkdwn(f"{plural(len(failed), 'question')} {verb} on the page"),)
-    left = more(len(failed) - len(shown))
+        return (Mrkdwn(f"{plural(len(failed), 'question')} {verb} {ink.rest}"),)
+    left = ink.more(len(failed) - len(shown))
     return (*lines, Mrkdwn(left)) if left else tuple(lines)
 
 
@@ -99,5 +109,5 @@ def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
         )
     )
     shown = told[: min(6, ink.lines)]
-    left = more(len(told) - len(shown))
+    left = ink.more(len(told) - len(shown))
     return Mrkdwn(" · ".join([*shown, left] if left else shown))

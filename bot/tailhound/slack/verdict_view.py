@@ -6,14 +6,14 @@ from datetime import datetime
 
 from tailhound.model import Cause, Diagnosis, Symptom, Verdict, telling
 from tailhound.model.names import capital, cause_name, small
+from tailhound.model.stages import slow_stages
 from tailhound.model.verdict import Changed
 from tailhound.model.wording import day_clock, number, with_usual
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import more
 from tailhound.slack.people_view import PeopleView
 
-_ROOM_FOR_SUMMARY = 2
-"""Lines of a list up to which there is no room for what the alert says of itself."""
+_SUMMARY, _SHAPE, _SECOND_STAGE, _SCOPE, _ONSET, _ALERT, _STAGES = range(1, 8)
+"""How terse a symptom is that goes without each of these, the least important first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,20 @@ class VerdictView(PeopleView):
         return self.ink.figure(text.removeprefix(f"{value}, "))
 
     @property
+    def told_at_once(self) -> Mrkdwn:
+        """The value that a notification must show; "" before a verdict, or without a symptom."""
+        done = self.fresh or self.look == "resolved"
+        return self.symptom_value if done and self.symptom else Mrkdwn("")
+
+    @property
     def summary_beside(self) -> Mrkdwn:
         """What the alert says, beside its name; "" where there is no room for it on a phone."""
-        return self.summary if self.ink.lines > _ROOM_FOR_SUMMARY else Mrkdwn("")
+        return self.summary if self.ink.terse < _SUMMARY else Mrkdwn("")
+
+    @property
+    def names_the_alert(self) -> bool:
+        """Whether there is room for the alert's name below the symptom."""
+        return self.ink.terse < _ALERT
 
     @property
     def begun(self) -> Mrkdwn:
@@ -69,7 +80,8 @@ class VerdictView(PeopleView):
         `alert started 9 min ago (12:09 UTC), slow since 11:52`.
         """
         onset = self.symptom.onset if self.symptom and self.fresh else None
-        if onset is None or self._clock(onset) == self._clock(self.incident.since):
+        told_alone = onset is None or self.ink.terse >= _ONSET
+        if onset is None or told_alone or self._clock(onset) == self._clock(self.incident.since):
             return Mrkdwn(f"started {self.started}")
         how = telling.slow(self.symptom)
         return Mrkdwn(f"alert started {self.started}, {how} since {self._clock(onset)}")
@@ -93,7 +105,7 @@ class VerdictView(PeopleView):
         found = self.diagnosis.changed if self.diagnosis else ()
         shown = found[-max(1, min(2, self.ink.lines // 3)) :]
         told = [self._change(one) for one in shown]
-        left = more(len(found) - len(shown))
+        left = self.ink.more(len(found) - len(shown))
         return Mrkdwn("; ".join([*told, left] if left and told else told))
 
     def _change(self, one: Changed) -> str:
@@ -112,30 +124,24 @@ class VerdictView(PeopleView):
     @property
     def shape(self) -> str:
         """How it rose, and the load, in words; "" when unknown."""
-        if not self.diagnosis:
+        if not self.diagnosis or self.ink.terse >= _SHAPE:
             return ""
         return telling.shape(self.diagnosis)
 
     @property
     def scope(self) -> Mrkdwn:
         """`3 of 3 pods`; "" when unknown."""
-        return self.ink.value(self.diagnosis.scope) if self.diagnosis else Mrkdwn("")
+        if not self.diagnosis or self.ink.terse >= _SCOPE:
+            return Mrkdwn("")
+        return self.ink.value(self.diagnosis.scope)
 
     @property
     def slow_stages(self) -> tuple[Mrkdwn, ...]:
         """The stages that grew, the one that grew most first; empty when none is known to have."""
-        grown = sorted(
-            (
-                (stage.seconds - stage.usual_seconds, stage)
-                for stage in (self.diagnosis.stages if self.diagnosis else ())
-                if stage.seconds is not None and stage.usual_seconds is not None
-            ),
-            key=lambda pair: -pair[0],
-        )
+        most = 2 if self.ink.terse < _SECOND_STAGE else int(self.ink.terse < _STAGES)
         return tuple(
             self._stage(stage.stage, stage.seconds or 0.0, stage.usual_seconds or 0.0, first=n == 0)
-            for n, (growth, stage) in enumerate(grown[:2])
-            if growth > 0.1 * (stage.usual_seconds or 0.0)
+            for n, stage in enumerate(slow_stages(self.diagnosis)[:most])
         )
 
     def _stage(self, stage: str, seconds: float, usual: float, *, first: bool) -> Mrkdwn:
@@ -182,11 +188,13 @@ class VerdictView(PeopleView):
         found = telling.chain(self.diagnosis)
         kept = self._kept(found, max(1, self.ink.lines - 1))
         lines = [self._link(cause, primary=self._is_primary(cause)) for cause in kept]
-        if len(found) > len(kept):
-            lines.append(more(len(found) - len(kept)))
         if self.symptom:
             lines.append(self._effect(self.symptom))
-        return tuple(Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1))
+        told = [Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1)]
+        left = self.ink.more(len(found) - len(kept))
+        if left:  # it is no link of the chain, so it has no number
+            told.insert(len(kept), Mrkdwn(left))
+        return tuple(told)
 
     def _kept(self, found: Sequence[Cause], most: int) -> Sequence[Cause]:
         """The links that there is room for; the primary one is never left out."""

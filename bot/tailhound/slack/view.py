@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tailhound.model import Cause, Outlook, Verdict, candidates, telling
+from tailhound.model.candidates import Unusual
 from tailhound.model.names import backend_name, capital, cause_name, plural, small
-from tailhound.model.wording import clock, day_clock
+from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack import gaps, todo
 from tailhound.slack.claims import claim_lines
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import more
 from tailhound.slack.verdict_view import VerdictView
+
+_AFTER = 2
+"""How terse a last line is that goes without how long the verdict took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,17 @@ class View(VerdictView):
         """What is out of the ordinary although its cause is ruled out, a line each."""
         found = candidates.unusual(self.diagnosis)
         shown = found[: min(3, max(1, self.ink.lines))]
-        lines = [self.ink.sentence(one.text) for one in shown]
-        left = more(len(found) - len(shown))
+        lines = [self._unusual(one) for one in shown]
+        left = self.ink.more(len(found) - len(shown))
         return (*lines, Mrkdwn(left)) if left else tuple(lines)
+
+    def _unusual(self, one: Unusual) -> Mrkdwn:
+        """What is unusual comes first, and whole; then, where there is room, why it is no cause."""
+        name = self.ink.value(cause_name(one.cause.runbook))
+        point = self.ink.whole(capital(one.point))
+        why = one.why_not if len(one.why_not) <= self.ink.sentence_length else ""
+        told = f": {self.ink.sentence(why)}" if why else ""
+        return Mrkdwn(f"{point}. But {name} is ruled out{told}")
 
     @property
     def beyond(self) -> bool:
@@ -57,7 +68,7 @@ class View(VerdictView):
         """The claims that would decide about the nearest candidates; "" when none is named."""
         missing = candidates.would_decide(self.diagnosis)
         shown = [self.ink.said(small(claim)) for claim in missing[: min(2, self.ink.lines)]]
-        left = more(len(missing) - len(shown))
+        left = self.ink.more(len(missing) - len(shown))
         return Mrkdwn("; ".join([*shown, left] if left else shown))
 
     @property
@@ -86,13 +97,18 @@ class View(VerdictView):
         return gaps.not_confirmed(self.diagnosis, self.ink) if self.diagnosis else ()
 
     @property
+    def unchecked(self) -> bool:
+        """Whether something could not be checked."""
+        return self.diagnosis is not None and telling.gaps(self.diagnosis).count > 0
+
+    @property
     def gaps_summary(self) -> Mrkdwn:
         """Slot N in one line of counts."""
-        return gaps.summary(self.diagnosis) if self.diagnosis else Mrkdwn("")
+        return gaps.summary(self.diagnosis, self.ink) if self.diagnosis else Mrkdwn("")
 
     @property
     def unplaced(self) -> tuple[Mrkdwn, ...]:
-        """Confirmed causes that can't be primary, because no symptom was measured."""
+        """Mechanisms that are confirmed and can't be the cause, because no symptom was measured."""
         return tuple(
             Mrkdwn(
                 f"*{self.ink.value(capital(cause_name(c.runbook)))}*: "
@@ -119,6 +135,20 @@ class View(VerdictView):
         """The clock of the verdict, with seconds; "" without one."""
         at = self.diagnosis.decided_at if self.diagnosis else None
         return day_clock(at, self.now, seconds=True) if at else ""
+
+    @property
+    def after_alert(self) -> str:
+        """`8 s`: how long people waited for the first verdict; "" for a later one."""
+        at, first = self.diagnosis.decided_at if self.diagnosis else None, self.incident.received_at
+        seconds = (at - first).total_seconds() if at and self._is_first_verdict else -1.0
+        return duration(round(seconds)) if seconds >= 1 and self.ink.terse < _AFTER else ""
+
+    @property
+    def _is_first_verdict(self) -> bool:
+        """Whether nothing but the alert made people wait for it; a deadline says so itself."""
+        it = self.incident
+        in_time = it.diagnosis is not None and not it.diagnosis.at_deadline
+        return in_time and it.n == 1 and it.episode == 1 and it.revised is None
 
     @property
     def last_verdict(self) -> Mrkdwn:
@@ -166,8 +196,10 @@ class View(VerdictView):
 
     @property
     def offers(self) -> tuple[Mrkdwn, ...]:
-        """What a person can do, best first, one numbered line each."""
-        found = telling.offers(self._chain_causes())
+        """What a person can do, best first, one numbered line each; where no symptom places what is
+        confirmed, against that.
+        """
+        found = telling.offers(self._chain_causes() or self._confirmed())
         return todo.offers(found, self.ink, shadow=self.incident.mode == "shadow")
 
     @property

@@ -22,6 +22,7 @@ from tailhound.model import (
     telling,
 )
 from tailhound.model.names import capital, small
+from tailhound.model.stages import GROWTH_RATIO, NOTHING_SECONDS
 from tailhound.model.wording import NOT_MEASURED, duration, with_usual
 from tailhound.rules.runbook import Mitigation
 from tailhound.web.headline import seen
@@ -30,10 +31,6 @@ _PASTED = 1000
 """Characters of a question to paste; the page shows no more of one."""
 _FIRST_LABELS = ("alertname", "severity", "cluster", "namespace", "deployment", "statefulset",
                  "service", "model_name", "pod", "container", "node", "instance")  # fmt: skip
-
-
-_NOTHING_SECONDS = 0.001
-"""A millisecond: nobody waits for less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,7 @@ def growth(diagnosis: Diagnosis) -> str:
     if not known:
         return ""
     more, usual, name = max(known)
-    if more <= 0.1 * usual or more < _NOTHING_SECONDS:
+    if more <= GROWTH_RATIO * usual or more < NOTHING_SECONDS:
         return "no stage grew"
     return f"{seen(name, 40)} +{duration(more)}"
 

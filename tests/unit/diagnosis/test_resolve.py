@@ -276,7 +276,7 @@ WBE = Subject(
 
 
 def test_a_workload_that_nobody_knows_is_told_and_no_backend_is_blamed() -> None:
-    told = "no pods are known: nothing knows pods of deployment wbe in shop; check the labels"
+    told = "no pods are known: nothing knows pods of deployment wbe in shop. Fix: check the labels"
     assert noted_reason(WBE, NOT_CONFIGURED, EMPTY).startswith(told)
     assert noted_reason(WBE, EMPTY, EMPTY).startswith(told)
 

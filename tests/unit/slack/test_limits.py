@@ -185,6 +185,20 @@ def test_the_first_hundred_characters_say_what_and_where(incident: Incident) -> 
     assert "llm/chat-1" in message(named, page_url=PAGE, now=NOW).text[:100]
 
 
+@QUICK
+@given(incident=incidents, cluster=text)
+def test_the_first_hundred_characters_of_a_verdict_say_how_bad_it_is(
+    incident: Incident, cluster: str
+) -> None:
+    """Whatever the cause is called, and wherever it runs."""
+    subject = Subject(kind=SubjectKind.POD, cluster=cluster, namespace="llm", pod="chat-1")
+    found = incident.diagnosis
+    measured = replace(found, symptom=SYMPTOM) if found is not None else None
+    said = message(replace(incident, subject=subject, diagnosis=measured), page_url=PAGE, now=NOW)
+    if said.text.startswith(("Cause found", "Revised", "Two causes fit", "No cause", "Resolved")):
+        assert measured is None or "80\xa0ms" in said.text[:100], said.text
+
+
 @pytest.mark.parametrize("nasty", [text for text in NASTY if text.strip("\x00\x01\r\n\u2028")])
 def test_a_hostile_label_is_shown_and_does_nothing(nasty: str) -> None:
     alert = replace(
@@ -253,6 +267,7 @@ def test_four_byte_letters_everywhere_stay_under_the_hard_stop() -> None:
     big = replace(
         CONFIRMED,
         on_it=replace(taken.on_it, by=wide),
+        subject=replace(CONFIRMED.subject, workload=wide, cluster=wide),
         silences=tuple(replace(one, by=wide) for one in taken.silences),
         diagnosis=replace(
             CONFIRMED.diagnosis,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_each_button_carries_the_incident_and_the_revision_or_is_a_link(state: s
     incident = ALL[state]
     for element in row("A", incident) + row("L", incident):
         if "url" in element:
-            assert element["url"].startswith(PAGE)
+            assert element["url"].startswith("https://tailhound.example/incidents/")
             assert "value" not in element
         else:
             assert element["value"] == f"{incident.id}:{incident.revision}"
@@ -70,8 +71,19 @@ def test_alerts_that_have_ended_need_no_silence() -> None:
     assert actions.SILENCE not in ids("L", ended)
 
 
-def test_no_row_of_a_joined_incident_can_be_pressed() -> None:
-    assert row("A", STATES["joined"]) == row("L", STATES["joined"]) == []
+def test_a_joined_incident_has_one_button_which_leads_to_the_other_one() -> None:
+    assert row("A", STATES["joined"]) == []
+    (button,) = row("L", STATES["joined"])
+    assert button["text"]["text"] == "Incident 7F3K ↗"
+    assert button["url"] == "https://tailhound.example/incidents/7F3K"
+    assert "value" not in button
+
+
+@pytest.mark.parametrize("name", ["../x?y", "a b", "<!here>", "//evil.example"])
+def test_the_way_to_the_other_incident_leads_nowhere_else(name: str) -> None:
+    (button,) = row("L", replace(STATES["joined"], joined_into=name))
+    assert button["url"] == f"https://tailhound.example/incidents/{quote(name, safe='')}"
+    assert len(button["text"]["text"]) <= 30
 
 
 def test_only_a_cause_that_was_named_can_be_called_right() -> None:

@@ -162,7 +162,8 @@ def test_one_who_agrees_settles_a_dispute() -> None:
 
 def test_what_changed_is_told_beside_the_chain_and_numbered_as_no_part_of_it() -> None:
     assert slots(CHANGED)["W"].splitlines()[-1] == (
-        "*Changed before it:* 02:51 node gpu-node-3 was cordoned; + 1 more on the page"
+        "*Changed before it:* 02:40 rollout of chat-json (by argocd); "
+        "02:51 node gpu-node-3 was cordoned"
     )
     assert "Changed" not in slots(CONFIRMED)["W"]
 
@@ -193,7 +194,11 @@ def test_what_comes_back_says_what_was_suggested_before_and_assumes_nothing() ->
 def test_without_a_symptom_the_message_says_why() -> None:
     told = slots(STATES["no-symptom"])
     assert "\nSymptom: unknown (latency was not measured: nobody asked)" in told["S"]
-    assert "without a symptom it can't be named as the cause" in told["W"]
+    assert "1 present without a symptom.*\nWithout a symptom it can't be named" in told["W"]
+    assert "1 confirmed" not in told["W"]
+    assert told["D"].startswith(
+        "*Suggestions only (observe mode):* once it is known that users wait\n1. Raise the CPU limit"
+    )
     assert "Symptom:" not in slots(BLIND)["S"]
 
 

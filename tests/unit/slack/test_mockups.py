@@ -68,7 +68,7 @@ PHRASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "confirmed": {
         "H": ("🎯 Cause found: ",),
-        "T": ("Cause found (", " confidence): ", ", usually "),
+        "T": ("Cause found (", "): ", ", usually "),
         "S": (" · SLO ", " · 3 of ", " pods · started ", "\nSlow stage: *"),
         "W": (" confidence", " What led to what:\n1. 02:", "\n2. ", "\n3. 0"),
         "D": ("\n1. ", " risk"),
@@ -82,7 +82,7 @@ PHRASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             " did not answer SSH within 5 s. Fix: ",
             "tailhound doctor ssh gpu-node-7",
         ),
-        "F": ("Incident ", " · verdict 0", " UTC", " questions answered"),
+        "F": (" · verdict 0", " UTC, ", " s after the alert came in · ", " questions answered"),
     },
     "proposed": {
         "H": ("🎯 Cause found: the CPU limit stops the engine",),
@@ -115,7 +115,7 @@ PHRASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "o such series in Prometheus",
             "Fix: ",
         ),
-        "F": ("Incident 8R5W · verdict 03:04:11 UTC · ", " questions answered"),
+        "F": ("Incident 8R5W · verdict 03:04:11 UTC", " · ", " questions answered"),
     },
     "competing": {
         "H": ("⚖️ Two causes fit: ", "node drain", "CPU throttling"),
@@ -394,7 +394,7 @@ def test_observe_mode_says_that_it_only_suggests() -> None:
 
 def test_a_joined_incident_is_one_line_that_points_to_the_earlier_one() -> None:
     ours = shown(STATES["joined"])
-    assert set(ours) == {"T", "S"}
+    assert set(ours) == {"T", "S", "L"}
     assert "\n" not in ours["S"]
     assert "incident 7F3K" in ours["S"]
 
@@ -434,7 +434,25 @@ def test_the_onset_is_told_beside_the_start_of_the_alert_where_they_differ() -> 
     assert "slow since" not in shown(CONFIRMED)["S"]
 
 
-def test_a_chain_without_room_names_its_primary_cause() -> None:
-    told = shown(REVISED)["W"]
-    assert "*CPU throttling*" in told
-    assert "+ 1 more on the page" in told
+def test_a_chain_without_room_names_its_primary_cause_and_numbers_only_causes() -> None:
+    diagnosis = CONFIRMED.diagnosis
+    assert diagnosis is not None
+    first, *others = diagnosis.causes
+    says = "The pods wait for something that takes much longer than usual, and so do others. "
+    links = tuple(replace(first, runbook=f"cause-{n}", says=says * 2) for n in range(8))
+    chain = tuple(link.runbook for link in links)
+    long = replace(diagnosis, causes=(*links, *others), primary="cause-7", chain=chain)
+    told = shown(replace(REVISED, diagnosis=long))["W"].splitlines()
+    assert any("*Cause 7*" in line for line in told)
+    (left,) = (line for line in told if line.startswith("+ "))
+    assert left.endswith(" more on the page")
+    numbered = [line for line in told if re.match(r"\d\. ", line)]
+    assert [line[0] for line in numbered] == [str(n) for n in range(1, len(numbered) + 1)]
+
+
+def test_the_verdict_that_was_replaced_stands_before_the_chain() -> None:
+    told = shown(REVISED)["W"].splitlines()
+    assert told[0].endswith("*Revised 03:03:17 UTC:* Prometheus answered after 47 s.")
+    assert told[1] == "~03:02:30 no cause confirmed~"
+    assert told[2] == "What led to what:"
+    assert told[3].startswith("1. ")
