@@ -197,7 +197,7 @@ def test_without_a_symptom_the_message_says_why() -> None:
     assert "1 present without a symptom.*\nWithout a symptom it can't be named" in told["W"]
     assert "1 confirmed" not in told["W"]
     assert told["D"].startswith(
-        "*Suggestions only (observe mode):* once it is known that users wait\n1. Raise the CPU limit"
+        "*Suggestions only (observe mode):* once it is known that users wait\n1. Raise the CPU "
     )
     assert "Symptom:" not in slots(BLIND)["S"]
 
