@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    ConfigDict,
     Field,
     PrivateAttr,
     ValidationError,
@@ -22,15 +21,16 @@ from pydantic import (
 from tailhound.errors import SettingsError
 from tailhound.settings_forms import Address, Channel, DatabaseUrl, Days, objective
 from tailhound.settings_headers import Headers
-from tailhound.settings_patterns import why_not
 from tailhound.settings_people import Role
 from tailhound.settings_places import Origin, explained, place, where
 from tailhound.settings_reading import read
+from tailhound.settings_routes import Belated, Route
 from tailhound.settings_secrets import Secret, Section, secrets
 
 __all__ = [
-    "Alertmanager", "Basic", "Deadlines", "Host", "Incidents", "Kubernetes", "Listen", "Profile",
-    "Prometheus", "Role", "Route", "Secret", "Section", "Settings", "Slack", "Ssh", "Store", "load",
+    "Alertmanager", "Basic", "Belated", "Deadlines", "Host", "Incidents", "Kubernetes", "Listen",
+    "Profile", "Prometheus", "Role", "Route", "Secret", "Section", "Settings", "Slack", "Ssh",
+    "Store", "load",
 ]  # fmt: skip
 
 
@@ -159,32 +159,6 @@ class Ssh(Section):
     max_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
 
 
-class Route(Section):
-    """Incidents whose labels match go to `channel` (empty = the default one).
-
-    `match` wants a label to be equal, `match_re` to match a whole regular expression (a value over
-    300 characters matches none). The first route that matches is taken; `continue: true` looks on.
-    `mention` is the id of a Slack user group that the first post notifies when the severity is
-    among `mention_for`.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-    match: Mapping[str, str] = {}
-    match_re: Mapping[str, str] = {}
-    channel: Channel = ""
-    mention: Annotated[str, Field(pattern=r"^(S[A-Z0-9]{2,20})?$")] = ""
-    mention_for: tuple[str, ...] = ("critical", "page")
-    continue_: Annotated[bool, Field(alias="continue")] = False
-
-    @model_validator(mode="after")
-    def _can_be_matched(self) -> "Route":
-        for name, pattern in self.match_re.items():
-            if why := why_not(pattern):
-                raise ValueError(f"match_re.{name}: {why}")
-        return self
-
-
 class Slack(Section):
     """Slack in Socket Mode. `bot_token` None = not configured. `channel` is a channel id.
 
@@ -205,7 +179,7 @@ class Slack(Section):
 
     @model_validator(mode="after")
     def _has_a_channel(self) -> "Slack":
-        everywhere = any(r.channel and not (r.match or r.match_re) for r in self.routes)
+        everywhere = any(r.channel and not r.picks for r in self.routes)
         if self.bot_token is not None and not self.channel and not everywhere:
             raise ValueError("with bot_token set, also say where to post: channel: C0123456789")
         return self
@@ -223,6 +197,8 @@ class Incidents(Section):
 
     `severity_label` is the label that tells the severity, and `severities` what its values mean
     here: `{P1: critical, P2: warning}`. A value that is not in the map stands for itself.
+    `owner_labels` are the labels that tell whose it is (the first that is there counts), and
+    `owners` what their values mean here.
     Those that are over are deleted after `keep_days`; 0 = never.
     """
 
@@ -233,6 +209,8 @@ class Incidents(Section):
     concurrency: Annotated[int, Field(ge=1, le=500)] = 50
     severity_label: str = "severity"
     severities: Mapping[str, str] = {}
+    owner_labels: tuple[str, ...] = ("owner", "team")
+    owners: Mapping[str, str] = {}
     cluster: str = ""
     cluster_labels: tuple[str, ...] = ("cluster",)
     workload_labels: tuple[str, ...] = (

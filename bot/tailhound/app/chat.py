@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from tailhound.app.evidence_file import EvidenceFile
-from tailhound.diagnosis.routing import channels, routed
+from tailhound.diagnosis.routing import channels, routed, why_no_thread
 from tailhound.durable import storm
 from tailhound.durable.asking import Destination, Place
 from tailhound.durable.outbox import Manners
@@ -87,8 +87,13 @@ class Chat:
                 can_silence=bool(self._settings.alertmanager.url),
             ),
             written=EvidenceFile(self._settings, reader.raw, now),
+            notes=self._notes,
         )
         return self._notifier
+
+    def _notes(self, incident: Incident) -> Sequence[str]:
+        refused = why_no_thread(incident, self._slack)
+        return [refused] if refused else []
 
     def close(self) -> None:
         """End what the notifier is still making; called on the event loop."""

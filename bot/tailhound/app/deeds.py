@@ -14,7 +14,7 @@ from typing import TypeVar
 from tailhound.actions.silence import Matcher
 from tailhound.app.investigators import Make
 from tailhound.app.office import only
-from tailhound.diagnosis.group import key_of, subject_of, telling_labels, with_severity
+from tailhound.diagnosis.group import at_site, key_of, subject_of, telling_labels
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.by_hand import body_of
 from tailhound.durable.names import short_name
@@ -180,7 +180,7 @@ class ServerDeeds:
         found = self._done(silencer.firing(matchers, deadline))
         if isinstance(found, Missing):
             return found
-        return tuple(with_severity(alert, incidents) for alert in found)
+        return tuple(at_site(alert, incidents) for alert in found)
 
     def diagnose(self, person: Person, labels: Mapping[str, str]) -> Begun:
         """An open incident about it is enough; otherwise an alert of our own makes one."""
@@ -241,7 +241,7 @@ def _incident(body: bytes, given: Given) -> Incident:
     """What a body is about, as an incident that nobody stores."""
     rules = given.settings.incidents
     group = read_group(body)
-    alert = with_severity(group.alerts[0], rules)
+    alert = at_site(group.alerts[0], rules)
     subject = subject_of(alert, rules)
     key = key_of(subject, group)
     return Incident(

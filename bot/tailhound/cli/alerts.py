@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tailhound.diagnosis.group import key_of, subject_of, why_ignored
+from tailhound.diagnosis.group import at_site, key_of, subject_of, why_ignored
 from tailhound.durable.names import short_name
 from tailhound.errors import AlertUnreadable, SettingsError
 from tailhound.model import Alert, AlertGroup, Incident, State
@@ -54,7 +54,7 @@ def incidents_of(
             ignored[reason] = ignored.get(reason, 0) + 1
             continue
         key = key_of(subject_of(alert, rules), group)
-        alerts.setdefault(key, []).append(alert)
+        alerts.setdefault(key, []).append(at_site(alert, rules))
     made = tuple(_incident(key, members, group, rules, now) for key, members in alerts.items())
     return made, ignored
 

@@ -91,7 +91,7 @@ def _less_sure(diagnosis: Diagnosis) -> list[str]:
 
 def _alert(incident: Incident) -> list[str]:
     """What the alert says of itself; its name stands on the first line."""
-    notes = incident.alerts[0].annotations if incident.alerts else {}
+    notes = incident.worst.annotations if incident.worst else {}
     said = next((notes[key] for key in ("summary", "description") if notes.get(key)), "")
     return [f"  alert     “{safe(said, 200)}”"] if said else []
 

@@ -8,7 +8,7 @@ import json
 import re
 from dataclasses import replace
 
-from tailhound.model import Alert, AlertGroup, Incident, Subject, SubjectKind
+from tailhound.model import Alert, AlertGroup, Incident, Subject, SubjectKind, badness
 from tailhound.settings import Incidents
 
 EXPORTER_JOBS = re.compile(r"(^|[-/])(node-exporter|dcgm-exporter|kubelet|apiserver|etcd|coredns)$")
@@ -19,7 +19,6 @@ scrape honours labels; for those the `exported_` spelling or the node counts. cA
 PLACES = ("namespace", "pod", "container", "node")
 """Labels that say where an alert belongs, beside those of its workload and cluster."""
 
-_RANK = {"page": 0, "critical": 0, "error": 1, "warning": 2, "ticket": 2, "info": 3}
 _OWN_LABELS = frozenset({"kubelet"})
 _RANDOM = "[bcdfghjklmnpqrstvwxz2456789]"  # the letters that Kubernetes makes suffixes from
 _HASHED = re.compile(
@@ -32,17 +31,23 @@ def why_ignored(alert: Alert, settings: Incidents) -> str | None:
     """The reason why this alert starts nothing, or None."""
     if alert.name in settings.ignore:
         return f"{alert.name} is in incidents.ignore"
-    if with_severity(alert, settings).severity == "none":
+    if at_site(alert, settings).severity == "none":
         return "severity is none"
     return None
 
 
-def with_severity(alert: Alert, settings: Incidents) -> Alert:
-    """The alert with what its severity label means at this site."""
+def at_site(alert: Alert, settings: Incidents) -> Alert:
+    """The alert with what its labels mean at this site: how bad it is, and whose it is."""
     if alert.is_by_hand:
         return replace(alert, severity="")
     told = alert.labels.get(settings.severity_label, "")
-    return replace(alert, severity=settings.severities.get(told, told)[:40])
+    named = (alert.labels[name] for name in settings.owner_labels if alert.labels.get(name))
+    owner = next(named, "")
+    return replace(
+        alert,
+        severity=settings.severities.get(told, told)[:40],
+        owner=settings.owners.get(owner, owner)[:80],
+    )
 
 
 def subject_of(alert: Alert, settings: Incidents) -> Subject:
@@ -120,7 +125,7 @@ def nodes_of(incident: Incident, settings: Incidents) -> tuple[str, ...]:
     if incident.subject.kind is not SubjectKind.NODE:
         return ()
     alerts = incident.firing or incident.alerts
-    worst = sorted(alerts, key=lambda alert: _RANK.get(alert.rated, 9))
+    worst = sorted(alerts, key=lambda alert: badness(alert.rated))
     return tuple(dict.fromkeys(filter(None, (subject_of(a, settings).node for a in worst))))
 
 

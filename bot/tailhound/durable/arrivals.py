@@ -73,7 +73,7 @@ def _read(group: AlertGroup, body: bytes, at: datetime, settings: Incidents) -> 
     for alert in group.alerts:
         reason = grouping.why_ignored(alert, settings)
         if reason is None:
-            items.append(_item(grouping.with_severity(bounded(alert), settings), group, settings))
+            items.append(_item(grouping.at_site(bounded(alert), settings), group, settings))
         else:
             dropped[reason] = dropped.get(reason, 0) + 1
     return Arrival(

@@ -11,7 +11,7 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from tailhound.durable.engine import Task
-from tailhound.model import Happened, Incident, State
+from tailhound.model import Happened, Incident, State, badness
 from tailhound.settings import Incidents
 from tailhound.store.records import Record
 from tailhound.store.tables import investigation, outbox
@@ -29,7 +29,10 @@ class Enqueue(Protocol):
         ...
 
 
-_PRIORITIES = {"critical": 1, "page": 1, "error": 5, "warning": 10, "ticket": 10}
+_PRIORITIES = (1, 5, 10)
+"""Of a queue, by how bad the worst alert is; whatever is better has the last."""
+
+_LAST_PRIORITY = 20
 
 
 _INSERT_INVESTIGATION = sa.insert(investigation)
@@ -153,8 +156,13 @@ def task_of(record: Record, sha: str, workflow: str = INVESTIGATE) -> Task:
         id=f"{workflow}:{it.id}:{it.n}",
         queue=workflow,
         args=(it.id, it.n, sha),
-        priority=_PRIORITIES.get(it.severity.lower(), 20),
+        priority=_priority(it.severity),
     )
+
+
+def _priority(severity: str) -> int:
+    bad = badness(severity)
+    return _PRIORITIES[bad] if bad < len(_PRIORITIES) else _LAST_PRIORITY
 
 
 def noted(record: Record, at: datetime, what: str) -> Record:

@@ -262,7 +262,7 @@ class Investigator:
     def _site(self, incident: Incident, resolved: Resolved) -> Site:
         subject = incident.subject
         labels = {
-            **(incident.alerts[0].labels if incident.alerts else {}),
+            **(incident.worst.labels if incident.worst else {}),
             "cluster": subject.cluster,
             "namespace": resolved.namespace or subject.namespace,
             "workload": resolved.workload or subject.workload,

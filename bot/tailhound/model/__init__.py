@@ -1,6 +1,14 @@
 """The nouns: alert, evidence, verdict, incident. Frozen values; nothing here does anything."""
 
-from tailhound.model.alert import PAGES, Alert, AlertGroup, AlertStatus, Subject, SubjectKind
+from tailhound.model.alert import (
+    PAGES,
+    Alert,
+    AlertGroup,
+    AlertStatus,
+    Subject,
+    SubjectKind,
+    badness,
+)
 from tailhound.model.evidence import (
     ANSWERED,
     Asked,
@@ -73,4 +81,5 @@ __all__ = [
     "SubjectKind",
     "Symptom",
     "Verdict",
+    "badness",
 ]

@@ -8,6 +8,16 @@ from enum import Enum
 PAGES = frozenset({"critical", "page"})
 """The severities, in small letters, that page somebody."""
 
+_BADNESS = {"critical": 0, "page": 0, "error": 1, "warning": 2, "ticket": 2, "info": 3}
+_UNHEARD_OF, _UNRATED = 4, 5
+
+
+def badness(severity: str) -> int:
+    """How bad a severity is, 0 = it pages; one that nobody knows is better than all that are known,
+    and worse than none.
+    """
+    return _BADNESS.get(severity.lower(), _UNHEARD_OF) if severity else _UNRATED
+
 
 BY_HAND = "by-hand-"
 """How the fingerprints of the alerts begin that stand for what a person asked. Alertmanager makes
@@ -26,7 +36,7 @@ class Alert:
     """One alert. Every string of it is hostile: it may hold quotes, markup, control characters.
 
     `ends_at` is None while the alert fires. Times are aware, UTC. `severity` is what the label
-    means at this site, "" = it stands for itself.
+    means at this site, "" = it stands for itself. `owner` is whom its labels name, "" = nobody.
     """
 
     fingerprint: str
@@ -37,6 +47,7 @@ class Alert:
     starts_at: datetime
     ends_at: datetime | None = None
     severity: str = ""
+    owner: str = ""
 
     @property
     def is_by_hand(self) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from tailhound.model.alert import Alert, Subject
+from tailhound.model.alert import Alert, Subject, badness
 from tailhound.model.people import Feedback, OnIt, Queued, Silenced
 from tailhound.model.verdict import Diagnosis
 
@@ -104,21 +104,42 @@ class Incident:
         return tuple(alert for alert in self.alerts if alert.ends_at is None)
 
     @property
+    def worst(self) -> Alert | None:
+        """The worst alert that fires, of those that are over when none does; None without any.
+
+        It is the same one in whatever order they came: among equals the one that began first.
+        """
+        return min(self.firing or self.alerts, key=_rank, default=None)
+
+    @property
     def name(self) -> str:
-        """The name of the first alert, or what stands for it."""
-        return self.alerts[0].name if self.alerts else "unreadable alert"
+        """The name of the worst alert, or what stands for it."""
+        return self.worst.name if self.worst else "unreadable alert"
 
     @property
     def severity(self) -> str:
-        """The severity of the first alert that has one; "" without."""
-        return next((alert.rated for alert in self.alerts if alert.rated), "")
+        """The severity of the worst alert; "" without."""
+        return self.worst.rated if self.worst else ""
 
     @property
     def is_page(self) -> bool:
-        """Whether one of its alerts pages somebody."""
-        return any(alert.is_page for alert in self.alerts)
+        """Whether the worst alert pages somebody."""
+        return self.worst is not None and self.worst.is_page
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Who looks after what is ill, as the labels of the worst alert say, and who keeps the
+        runbooks of the causes that were found; each once.
+        """
+        labelled = (self.worst.owner,) if self.worst else ()
+        named = self.diagnosis.named if self.diagnosis else ()
+        return tuple(dict.fromkeys(filter(None, (*labelled, *(cause.owner for cause in named)))))
 
     @property
     def since(self) -> datetime:
         """The earliest start of its alerts."""
         return min((alert.starts_at for alert in self.alerts), default=self.received_at)
+
+
+def _rank(alert: Alert) -> tuple[int, datetime, str, str]:
+    return badness(alert.rated), alert.starts_at, alert.name, alert.fingerprint

@@ -15,7 +15,7 @@ from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.unanswered import down, origin, worth_asking
-from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
+from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Symptom, Verdict
 from tailhound.model.wording import clock, count
 from tailhound.truth import Truth
 
@@ -67,12 +67,7 @@ def of(diagnosis: Diagnosis, verdict: Verdict) -> tuple[Cause, ...]:
 
 def headline_causes(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
     """The causes that the headline names: the primary one, or the two that fit."""
-    if diagnosis is None:
-        return ()
-    found = of(diagnosis, Verdict.CONFIRMED)
-    if diagnosis.outlook is Outlook.TWO_FIT:
-        return found[:2]
-    return tuple(cause for cause in found if cause.runbook == diagnosis.primary)
+    return diagnosis.named if diagnosis else ()
 
 
 def chain(diagnosis: Diagnosis) -> tuple[Cause, ...]:

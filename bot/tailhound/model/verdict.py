@@ -205,6 +205,14 @@ class Diagnosis:
     took_seconds: float = 0.0
     changed: tuple[Changed, ...] = ()
 
+    @property
+    def named(self) -> tuple[Cause, ...]:
+        """The causes that the headline names: the primary one, or the two that fit."""
+        found = tuple(cause for cause in self.causes if cause.verdict is Verdict.CONFIRMED)
+        if self.outlook is Outlook.TWO_FIT:
+            return found[:2]
+        return tuple(cause for cause in found if cause.runbook == self.primary)
+
     def cause(self, runbook: str) -> Cause:
         """The verdict of one runbook; KeyError without it."""
         for cause in self.causes:

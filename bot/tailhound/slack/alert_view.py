@@ -8,7 +8,7 @@ from tailhound.model.incident import ASKED_AGAIN_SECONDS
 from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import Ink, ago
+from tailhound.slack.ink import Ink, ago, more
 from tailhound.slack.look import WORDS, look_of
 
 _CLUSTER = 2
@@ -20,7 +20,8 @@ class AlertView:
     """What a template may ask. `ink` says how long values and lists may be.
 
     `page`: the page has an address. `asks`: people's clicks reach tailhound. `posted_at` is the
-    Unix time of the first post, 0 before it.
+    Unix time of the first post, 0 before it. `notes` are what else there is to know about this
+    message: tailhound's own trouble, an annotation that was not followed.
     """
 
     incident: Incident
@@ -29,6 +30,7 @@ class AlertView:
     page: bool
     asks: bool = True
     posted_at: float = 0.0
+    notes: tuple[str, ...] = ()
 
     @property
     def look(self) -> str:
@@ -42,7 +44,7 @@ class AlertView:
 
     @property
     def alert(self) -> Mrkdwn:
-        """The name of the first alert."""
+        """The name of the worst alert."""
         return self.ink.value(self.incident.name)
 
     @property
@@ -91,9 +93,22 @@ class AlertView:
         return self.ink.value(self.incident.severity)
 
     @property
+    def owners(self) -> Mrkdwn:
+        """`sre-platform`, whom labels and the runbook of the cause name; "" = nobody."""
+        named = self.incident.owners
+        shown = [self.ink.value(owner) for owner in named[: max(1, self.ink.lines)]]
+        left = more(len(named) - len(shown))
+        return Mrkdwn(", ".join([*shown, left] if left else shown))
+
+    @property
+    def noted(self) -> Mrkdwn:
+        """The notes, behind one another; "" without any."""
+        return Mrkdwn(" · ".join(self.ink.sentence(note) for note in self.notes))
+
+    @property
     def summary(self) -> Mrkdwn:
         """What the alert says about itself; "" when it says nothing."""
-        notes = self.incident.alerts[0].annotations if self.incident.alerts else {}
+        notes = self.incident.worst.annotations if self.incident.worst else {}
         text = next((notes[key] for key in ("summary", "description") if notes.get(key)), "")
         return self.ink.value(text)
 

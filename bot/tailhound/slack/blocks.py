@@ -6,7 +6,7 @@ written so tight that it fits on a phone's screen as far as it can.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -60,6 +60,7 @@ class _Sheet:
     offers: Offers
     mention: str
     posted_at: float
+    notes: tuple[str, ...]
 
     def view(self, ink: Ink) -> View:
         """What a template may ask, with this much room."""
@@ -70,6 +71,7 @@ class _Sheet:
             page=bool(self.page_url),
             asks=self.offers.interactive,
             posted_at=self.posted_at,
+            notes=self.notes,
         )
 
     @property
@@ -86,12 +88,13 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
     now: datetime,
     mention: str = "",
     posted_at: float = 0.0,
+    notes: Sequence[str] = (),
     offers: Offers = Offers(),  # noqa: B008 - frozen
 ) -> SlackMessage:
     """The message of an incident as it stands; `page_url` is "" where the page has no address.
 
     `mention` is the id of the user group to call, from the configuration; anything else is left
-    out. `posted_at` is the Unix time of the first post, 0 before it.
+    out. `posted_at` is the Unix time of the first post, 0 before it. `notes` end the last line.
     """
     sheet = _Sheet(
         incident=incident,
@@ -100,6 +103,7 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
         offers=offers,
         mention=f"cc <!subteam^{mention}>" if _GROUP.fullmatch(mention) else "",
         posted_at=posted_at,
+        notes=tuple(notes),
     )
     texts = _texts(sheet)
     result = _message(texts, sheet)

@@ -1,13 +1,14 @@
 """Incidents to Slack: one message per incident, edited as it goes on, and a thread below it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from slack_sdk import WebClient
 
 from tailhound.charts.painter import Painter
+from tailhound.model import Incident
 from tailhound.notifiers import Delivery, Storm
 from tailhound.slack.blocks import SlackMessage, message
 from tailhound.slack.buttons import Offers
@@ -23,13 +24,17 @@ from tailhound.slack.uploads import Uploads
 _TEXT_ROOM: Final = SECTION_TEXT
 
 
+Notes = Callable[[Incident], Sequence[str]]
+
+
 class SlackNotifier:
     """Posts and edits through slack_sdk. It never raises for trouble of Slack.
 
     `public_url` is where tailhound's pages are reached ("" = nowhere). `channel_limit` is how many
     new messages a channel takes in how many seconds, `offers` which buttons work. `written` tells
     all evidence of an incident as Markdown, for the file in its thread; None = there is no file.
-    `clock` is monotonic, `now` tells the time of day.
+    `notes` are what else the last line of an incident's message says. `clock` is monotonic, `now`
+    tells the time of day.
     """
 
     name = "slack"
@@ -42,6 +47,7 @@ class SlackNotifier:
         channel_limit: tuple[int, float] = (12, 600.0),
         offers: Offers = Offers(),  # noqa: B008 - frozen
         written: Written | None = None,
+        notes: Notes = lambda _incident: (),
         painter: Painter | None = None,
         timeout_seconds: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
@@ -60,6 +66,7 @@ class SlackNotifier:
         )
         self._channel_limit, self._offers = channel_limit, offers
         self._public_url, self._now = public_url.rstrip("/"), now
+        self._notes = notes
 
     async def deliver(self, delivery: Delivery) -> Result:
         """Post the incident, one of the posts in its thread, or a storm; or edit what stands."""
@@ -89,6 +96,7 @@ class SlackNotifier:
             now=now,
             mention=mention,
             posted_at=delivery.posted_at if delivery.posted_at > 0 else first,
+            notes=self._notes(delivery.incident),
             offers=self._offers,
         )
 

@@ -90,11 +90,8 @@ class ThreadView(View):
 
     @property
     def paging(self) -> Mrkdwn:
-        """The first alert that pages: `LLMDHighTTFT, critical`."""
-        for alert in self.incident.alerts:
-            if alert.is_page:
-                return Mrkdwn(f"{self.ink.value(alert.name)}, {self.ink.value(alert.rated)}")
-        return self.alert
+        """The worst alert: `LLMDHighTTFT, critical`."""
+        return Mrkdwn(f"{self.alert}, {self.severity}") if self.severity else self.alert
 
     @property
     def verdict_before(self) -> Mrkdwn:

@@ -183,7 +183,5 @@ def ago(at: datetime, now: datetime) -> str:
 
 def summary(incident: Incident) -> str:
     """What the alert itself says: its summary or description; "" without one."""
-    for alert in incident.alerts[:1]:
-        text = alert.annotations.get("summary") or alert.annotations.get("description") or ""
-        return seen(text, 300)
-    return ""
+    notes = incident.worst.annotations if incident.worst else {}
+    return seen(notes.get("summary") or notes.get("description") or "", 300)

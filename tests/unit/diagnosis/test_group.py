@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailhound.diagnosis.group import key_of, nodes_of, subject_of, why_ignored, without_hash
+from tailhound.diagnosis.group import (
+    at_site,
+    key_of,
+    nodes_of,
+    subject_of,
+    why_ignored,
+    without_hash,
+)
 from tailhound.model import Alert, AlertGroup, AlertStatus, Incident, State, SubjectKind
 from tailhound.settings import Incidents
 
@@ -145,3 +152,15 @@ def test_the_nodes_of_the_most_severe_alerts_come_first() -> None:
         received_at=datetime(2026, 11, 29, 3, 0, tzinfo=UTC),
     )
     assert nodes_of(incident, SETTINGS) == ("gpu-2", "gpu-1")
+
+
+def test_the_first_owner_label_that_is_there_tells_whose_it_is_by_the_map() -> None:
+    rules = Incidents(owner_labels=("owner", "team"), owners={"llm": "team-serving"})
+    assert at_site(alert(team="llm"), rules).owner == "team-serving"
+    assert at_site(alert(team="llm", owner="storage"), rules).owner == "storage"
+    assert at_site(alert(owner="", team="llm"), rules).owner == "team-serving"
+    assert at_site(alert(), rules).owner == ""
+
+
+def test_an_owner_is_kept_short_whatever_a_label_says() -> None:
+    assert at_site(alert(owner="x" * 500), SETTINGS).owner == "x" * 80

@@ -7,8 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailhound.diagnosis.routing import Routed, channels, routed
-from tailhound.model import Alert, AlertStatus, Incident, State, Subject, SubjectKind
+from tailhound.diagnosis.routing import Routed, channels, routed, why_no_thread
+from tailhound.model import (
+    Alert,
+    AlertStatus,
+    Cause,
+    Confidence,
+    Diagnosis,
+    Incident,
+    Outlook,
+    State,
+    Subject,
+    SubjectKind,
+    Verdict,
+)
 from tailhound.settings import Slack
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
@@ -142,3 +154,121 @@ def test_no_label_and_no_annotation_chooses_a_channel_or_a_mention_of_its_own(
 def test_a_broken_expression_is_told_with_its_place() -> None:
     with pytest.raises(ValueError, match=r"match_re.team: not a regular expression"):
         slack({"match_re": {"team": "("}})
+
+
+# --- the worst alert decides
+
+
+def group(*alerts: Alert) -> Incident:
+    return replace(incident(), alerts=alerts)
+
+
+def labelled(severity: str, minute: int = 0, **labels: str) -> Alert:
+    (made,) = incident(severity=severity, **labels).alerts
+    starts_at = NOW.replace(minute=minute)
+    return replace(
+        made, fingerprint=f"{severity}{labels}", name=f"A{severity}", starts_at=starts_at
+    )
+
+
+ONCALL = {"match": {"severity": "critical"}, "channel": "C1", "mention": "S0ONCALL"}
+
+
+def test_the_worst_alert_chooses_channel_and_mention_wherever_it_stands() -> None:
+    warning, critical = labelled("warning"), labelled("critical", 3)
+    for order in ((warning, critical), (critical, warning)):
+        (to,) = routed(group(*order), slack(ONCALL))
+        assert (to.channel, to.mention) == ("C1", "S0ONCALL")
+        assert (group(*order).severity, group(*order).name) == ("critical", "Acritical")
+
+
+def test_an_alert_that_fires_counts_before_a_worse_one_that_is_over() -> None:
+    over = replace(labelled("critical"), status=AlertStatus.RESOLVED, ends_at=NOW)
+    it = group(over, labelled("warning", 3))
+    assert (it.severity, it.is_page) == ("warning", False)
+    assert [to.channel for to in routed(it, slack(ONCALL))] == ["C0"]
+    assert group(over).is_page
+
+
+def test_among_equals_the_one_that_began_first_decides() -> None:
+    first, second = labelled("page", 1, team="a"), labelled("critical", 2, team="b")
+    found = slack({"match": {"team": "a"}, "channel": "C1"})
+    for order in ((first, second), (second, first)):
+        assert [to.channel for to in routed(group(*order), found)] == ["C1"]
+
+
+def test_a_severity_that_nobody_knows_is_better_than_all_that_are_known() -> None:
+    assert group(labelled("banana"), labelled("info")).severity == "info"
+    assert group(labelled(""), labelled("banana")).severity == "banana"
+
+
+# --- owners
+
+
+def found_by(owner: str) -> Diagnosis:
+    cause = Cause(
+        runbook="cpu-throttling", title="x", verdict=Verdict.CONFIRMED, because="", owner=owner
+    )
+    other = replace(cause, runbook="dns-resolution", owner="net")
+    return Diagnosis(
+        outlook=Outlook.CAUSE_FOUND,
+        primary="cpu-throttling",
+        chain=("cpu-throttling",),
+        confidence=Confidence.HIGH,
+        causes=(cause, other),
+        evidence=(),
+    )
+
+
+def test_owners_are_whom_the_labels_name_and_who_keeps_the_primary_runbook() -> None:
+    it = group(replace(labelled("warning"), owner="serving"))
+    assert it.owners == ("serving",)
+    assert replace(it, diagnosis=found_by("sre-platform")).owners == ("serving", "sre-platform")
+    assert replace(it, diagnosis=found_by("serving")).owners == ("serving",)
+    assert replace(group(labelled("warning")), diagnosis=found_by("")).owners == ()
+
+
+def test_a_route_may_ask_for_an_owner() -> None:
+    found = slack({"owner": "sre-platform", "channel": "C1", "later": "mention"})
+    it = incident()
+    assert [to.channel for to in routed(it, found)] == ["C0"]
+    (to,) = routed(replace(it, diagnosis=found_by("sre-platform")), found)
+    assert (to.channel, to.later) == ("C1", "mention")
+
+
+# --- threads
+
+
+def test_a_thread_in_a_channel_of_another_route_is_not_joined_and_the_reason_is_told() -> None:
+    found = slack(
+        {"match": {"team": "other"}, "channel": "C0OTHER"}, channel="C0AAA", fallback_channel="C0F"
+    )
+    for channel in ("C0OTHER", "C0F"):
+        it = incident(thread=f"{channel}/1700000000.000100")
+        assert routed(it, found) == (Routed(channel="C0AAA"),)
+        assert why_no_thread(it, found).endswith(f"{channel}, where this incident does not go")
+
+
+def test_what_names_no_message_is_told_and_what_is_joined_is_not() -> None:
+    found = slack(channel="C0AAA")
+    assert "names no message" in why_no_thread(incident(thread="C0AAA/latest"), found)
+    assert why_no_thread(incident(thread="C0AAA/1700000000.000100"), found) == ""
+    assert why_no_thread(incident(), found) == ""
+
+
+def test_only_the_channel_of_the_thread_changes() -> None:
+    found = slack(
+        {"channel": "C0AAA", "mention": "S0ONCALL", "continue": True},
+        {"channel": "C0BBB"},
+    )
+    it = incident(thread="C0BBB/1700000000.000100", severity="critical")
+    assert routed(it, found) == (
+        Routed(channel="C0AAA", mention="S0ONCALL"),
+        Routed(channel="C0BBB", thread="1700000000.000100"),
+    )
+
+
+def test_the_link_of_a_reply_is_taken_for_its_thread() -> None:
+    link = "https://acme.slack.com/archives/C0AAA/p1700000009000900?thread_ts=1700000000.000100"
+    (to,) = routed(incident(thread=f"{link}&cid=C0AAA"), slack(channel="C0AAA"))
+    assert to.thread == "1700000000.000100"

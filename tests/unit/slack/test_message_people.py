@@ -226,3 +226,16 @@ def test_where_no_suggestion_has_room_all_are_counted() -> None:
         ),
     )
     assert "offers nothing" not in slots(packed)["D"]
+
+
+def test_the_footer_names_whom_the_labels_name_and_who_keeps_the_runbook() -> None:
+    assert " · owner sre-platform" in slots(CONFIRMED)["F"]
+    labelled = tuple(replace(one, owner="serving <!here>") for one in CONFIRMED.alerts)
+    told = slots(replace(CONFIRMED, alerts=labelled))["F"]
+    assert " · owner serving &lt;!here&gt;, sre-platform" in told
+    assert "owner" not in slots(FIRST)["F"]
+
+
+def test_the_footer_ends_with_what_else_there_is_to_know_and_nothing_of_it_is_markup() -> None:
+    told = slots(FIRST, notes=("the thread is not joined", "a <!channel>"))["F"]
+    assert told.endswith(" · the thread is not joined · a &lt;!channel&gt;")
