@@ -76,15 +76,7 @@ BUDGETS: Final[Mapping[str, int]] = {
 }
 """Characters of each slot after escaping."""
 
-SHORTER: Final = (
-    ("N", 450),
-    ("N", 160),
-    ("E", 800),
-    ("E", 320),
-    ("D", 350),
-    ("D", 160),
-    ("F", 160),
-)
+SHORTER: Final = (("N", 450), ("N", 160), ("E", 800), ("E", 320), ("D", 350), ("D", 160))
 """What is shortened, step by step, while a message is over the hard stop; never H, S, W."""
 
 PHONE_LINES: Final = 26

@@ -254,7 +254,7 @@ def test_four_byte_letters_everywhere_stay_under_the_hard_stop() -> None:
         for item in CONFIRMED.diagnosis.causes[0].checks[:1]  # type: ignore[union-attr]
     )
     assert CONFIRMED.diagnosis is not None
-    first = CONFIRMED.diagnosis.causes[0]
+    first = replace(CONFIRMED.diagnosis.causes[0], owner="")
     offers = tuple(
         replace(first.mitigations[0], id=str(n), title=wide, helps=wide) for n in range(9)
     )
