@@ -171,7 +171,11 @@ def labelled(severity: str, minute: int = 0, **labels: str) -> Alert:
     )
 
 
-ONCALL: dict[str, object] = {"match": {"severity": "critical"}, "channel": "C1", "mention": "S0ONCALL"}
+ONCALL: dict[str, object] = {
+    "match": {"severity": "critical"},
+    "channel": "C1",
+    "mention": "S0ONCALL",
+}
 
 
 def test_the_worst_alert_chooses_channel_and_mention_wherever_it_stands() -> None:
