@@ -15,7 +15,7 @@ from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.unanswered import down, origin, worth_asking
-from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Symptom, Verdict
+from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
 from tailhound.model.wording import clock, count
 from tailhound.truth import Truth
 
