@@ -8,7 +8,7 @@ from tailhound.model.incident import ASKED_AGAIN_SECONDS
 from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import Ink, ago, more
+from tailhound.slack.ink import Ink, ago
 from tailhound.slack.look import WORDS, look_of
 
 _CLUSTER = 2
@@ -97,7 +97,7 @@ class AlertView:
         """`sre-platform`, whom labels and the runbook of the cause name; "" = nobody."""
         named = self.incident.owners
         shown = [self.ink.value(owner) for owner in named[: max(1, self.ink.lines)]]
-        left = more(len(named) - len(shown))
+        left = self.ink.more(len(named) - len(shown))
         return Mrkdwn(", ".join([*shown, left] if left else shown))
 
     @property
