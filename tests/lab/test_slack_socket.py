@@ -10,7 +10,8 @@ import pytest
 from tailhound.durable.acts import Click, Person
 from tailhound.slack.blocks import message
 from tailhound.slack.calls import client
-from tailhound.slack.listeners import NOT_RECORDED, SlackListeners
+from tailhound.slack.listeners import SlackListeners
+from tailhound.slack.promptly import NOT_YET
 from tailhound.slack.socket import SlackSocket
 from tests.samples.incidents import CONFIRMED
 from tests.samples.story import NOW
@@ -79,7 +80,7 @@ def test_a_store_that_hangs_is_told_within_a_second(lab: Lab) -> None:
     release = threading.Event()
     lab.desk.before = lambda: release.wait(10)
     assert lab.slack.click("recheck", channel=CHANNEL).seconds < 1.0
-    assert lab.told() == [NOT_RECORDED]
+    assert lab.told() == [NOT_YET]
     release.set()
 
 

@@ -18,6 +18,7 @@ REASONS = ("Known, being fixed", "Planned work", "False alarm", "Other")
 _PASSING = frozenset({"prometheus", "prometheus_replica", "replica", "__replica__", "severity"})
 """Labels that tell who measured, or how bad it is, not what it is about."""
 
+_WARNINGS = frozenset({"warning", "warn"})
 _LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,200}")
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 
@@ -70,10 +71,11 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class Muted:
-    """What matchers mute: how many alerts, and how many of them are pages."""
+    """What matchers mute: how many alerts, and how many of them are pages, and warnings."""
 
     alerts: int
     pages: int
+    warnings: int = 0
 
 
 def scopes(incident: Incident) -> tuple[Scope, ...]:
@@ -102,7 +104,8 @@ def muted(matchers: Sequence[Matcher], alerts: Iterable[Alert]) -> Muted:
     """How many of these alerts the matchers mute."""
     found = [a for a in alerts if all(matcher.holds(a.labels) for matcher in matchers)]
     pages = sum(alert.is_page for alert in found)
-    return Muted(alerts=len(found), pages=pages)
+    warnings = sum(alert.rated.lower() in _WARNINGS for alert in found)
+    return Muted(alerts=len(found), pages=pages, warnings=warnings)
 
 
 def _about(incident: Incident, alerts: Sequence[Alert]) -> tuple[Matcher, ...]:

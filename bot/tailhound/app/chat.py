@@ -115,7 +115,7 @@ class Chat:
             self._socket.start()
 
     def leave(self) -> None:
-        """Hear no more; blocks until what runs has ended."""
+        """Hear no more; what runs may still run for a moment."""
         if self._socket is not None:
             self._socket.stop()
         elif self._listeners is not None:

@@ -1,26 +1,30 @@
 """`/tailhound ...`: what is typed, done and answered."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Person
+from tailhound.durable.switch import Moved
 from tailhound.errors import TailhoundError
 from tailhound.slack import command_texts as texts
 from tailhound.slack import commands, escape
 from tailhound.slack.actions import incident_in
 from tailhound.slack.commands import Standing
+from tailhound.slack.deeds import Begun
 from tailhound.slack.events import Event
 from tailhound.slack.people import GUEST
-from tailhound.slack.promptly import Told
+from tailhound.slack.promptly import NOT_YET, Gone, Late, Silent, Told
 from tailhound.slack.silence_form import NO_ALERTMANAGER, SilenceForm
 from tailhound.slack.tools import BUSY, Tools, aloud, ephemeral
 
 STORE_SILENT: Final = "The store did not answer, so this is not known. Try again in a minute."
 NOT_STORED: Final = "Not recorded, type it again."
 
-_Answer = dict[str, Any] | Callable[[], None]
+T = TypeVar("T")
+_Said: TypeAlias = dict[str, Any]
+_Answer: TypeAlias = _Said | Callable[[], None]
 """What the acknowledgement says, or what is done behind one that says nothing."""
 
 _Handler = Callable[[Event, Person, list[str]], _Answer]
@@ -87,11 +91,12 @@ class Commanding:
         tools, labels = self._tools, texts.subject_labels(words)
         if isinstance(labels, str):
             return ephemeral(texts.diagnose_help(labels))
-        found = tools.store.ask(lambda: tools.deeds.diagnose(person, labels))
-        if not isinstance(found, Told):
-            return ephemeral(NOT_STORED)
-        said = texts.begun_text(found.value, labels, event.channel)
-        return aloud(said) if found.value.incident else ephemeral(said)
+
+        def said(found: Begun) -> _Said:
+            text = texts.begun_text(found, labels, event.channel)
+            return aloud(text) if found.incident else ephemeral(text)
+
+        return self._stored(event, lambda: tools.deeds.diagnose(person, labels), said)
 
     def _run(self, event: Event, _person: Person, words: list[str]) -> _Answer:
         tools = self._tools
@@ -128,11 +133,12 @@ class Commanding:
         if tools.people.is_outsider(person):
             return ephemeral(GUEST)
         why = escape.clean(" ".join(words))[:200]
-        found = tools.store.ask(lambda: tools.deeds.stop(person, why, event.envelope))
-        if not isinstance(found, Told):
-            return ephemeral(NOT_STORED)
-        said = texts.stopping_text(found.value, tools.now())
-        return ephemeral(said) if found.value.known else aloud(said)
+
+        def said(found: Moved) -> _Said:
+            text = texts.stopping_text(found, tools.now())
+            return ephemeral(text) if found.known else aloud(text)
+
+        return self._stored(event, lambda: tools.deeds.stop(person, why, event.envelope), said)
 
     def _resume(self, event: Event, person: Person, _words: list[str]) -> _Answer:
         """Behind the acknowledgement: Slack is asked who is in which group."""
@@ -142,9 +148,22 @@ class Commanding:
         tools = self._tools
         if why_not := tools.approvers.why_not(person):
             return ephemeral(why_not)
-        found = tools.store.ask(lambda: tools.deeds.resume(event.envelope))
-        if not isinstance(found, Told):
-            return ephemeral(NOT_STORED)
-        said = texts.resumed_text(found.value, person.name, tools.now())
-        was_moved = found.value.before is not None and found.value.now is None
-        return aloud(said) if was_moved else ephemeral(said)
+
+        def said(found: Moved) -> _Said:
+            text = texts.resumed_text(found, person.name, tools.now())
+            was_moved = found.before is not None and found.now is None
+            return aloud(text) if was_moved else ephemeral(text)
+
+        return self._stored(event, lambda: tools.deeds.resume(event.envelope), said)
+
+    def _stored(self, event: Event, question: Callable[[], T], said: Callable[[T], _Said]) -> _Said:
+        """What is said of what was stored; where the store is late, once more when it answers."""
+        tools = self._tools
+
+        def told(found: Told[T] | Gone | Silent) -> _Said:
+            return said(found.value) if isinstance(found, Told) else ephemeral(NOT_STORED)
+
+        found = tools.store.ask(
+            question, late=lambda found: tools.reply(event.response_url, told(found))
+        )
+        return ephemeral(NOT_YET) if isinstance(found, Late) else told(found)

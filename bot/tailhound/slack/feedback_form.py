@@ -5,13 +5,13 @@ from typing import Final
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Click, Person
-from tailhound.slack.actions import FEEDBACK_FORM, RATING
+from tailhound.slack.actions import RATING
 from tailhound.slack.events import Event
-from tailhound.slack.forms import Form, again, errors, missing
-from tailhound.slack.modals import feedback, sheet
+from tailhound.slack.forms import Deed, Form, again, errors, missing
+from tailhound.slack.modals import feedback
 from tailhound.slack.modals.sheet import Note, View
-from tailhound.slack.presses import NOT_OURS
 from tailhound.slack.promptly import Told
+from tailhound.slack.tools import Tools
 
 _SAVED: Final = "Saved. The message of {} shows it to everybody; you can change it for 30 days."
 
@@ -19,7 +19,8 @@ _SAVED: Final = "Saved. The message of {} shows it to everybody; you can change 
 class FeedbackForm(Form):
     """Anybody from here may say what it was; the newest word of each person counts."""
 
-    callback = FEEDBACK_FORM
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools, feedback.frame)
 
     def button_pressed(self, ack: Ack, req: BoltRequest) -> None:
         """Open it."""
@@ -35,8 +36,8 @@ class FeedbackForm(Form):
         """Stored first, then acknowledged."""
         event = Event.of(req)
         opened = self.sent(event)
-        if opened is None:
-            ack(errors({RATING: NOT_OURS}))
+        if isinstance(opened, str):
+            ack(errors({RATING: opened}))
             return
         tools, note = self._tools, opened.note
         found = self.found(note)
@@ -48,14 +49,12 @@ class FeedbackForm(Form):
             ack(errors(said))
             return
         click = Click(note.incident, opened.person, event.envelope)
-        if self.stored(ack, lambda: tools.deeds.rate(click, said), RATING):
-            where, text = (note.channel, note.thread), _SAVED.format(note.incident)
-            self.begin(event, lambda: tools.whisper_in(where, opened.person, text))
+        deed = Deed(lambda: tools.deeds.rate(click, said), RATING, _SAVED.format(note.incident))
+        self.store(ack, deed, opened)
 
     def _open(self, event: Event, _person: Person, incident: str) -> None:
         note = Note(incident=incident, channel=event.channel, thread=event.thread)
-        loading = sheet.said(feedback.frame(note), feedback.LOADING)
-        opened = self._tools.open_view(event, loading)
+        opened = self._tools.open_view(event, self.saying(note, feedback.LOADING))
         if opened is not None:
             self.show(opened, self._form(note))
 
@@ -64,4 +63,4 @@ class FeedbackForm(Form):
         found = self.found(note)
         if isinstance(found, Told) and found.value is not None:
             return feedback.form(found.value, self._tools.deeds.runbooks, note)
-        return sheet.said(feedback.frame(note), missing(found), again=again(found))
+        return self.saying(note, missing(found), again=again(found))

@@ -1,8 +1,9 @@
 """Clicks, forms, commands and the home tab, through slack-bolt in Socket Mode.
 
-What is to be stored is stored first, then acknowledged, within a second; when the store does not
-answer in time, the reply says so and the person presses again. Nothing here waits for a diagnosis,
-and no handler holds the receiver for longer than that second: the rest goes on behind it.
+What is to be stored is stored first, then acknowledged: within a second where Slack need not be
+asked who somebody is, and within its three in any case. When the store does not answer in time, the
+reply says so, and what came of it is told when it answers. Nothing here waits for a diagnosis: the
+rest goes on behind the acknowledgement, on other threads than those that acknowledge.
 """
 
 from collections.abc import Callable, Mapping
@@ -66,20 +67,21 @@ class SlackListeners:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._envelopes = Envelopes()
-        self._behind = Behind("slack-behind", _BEHIND_AT_ONCE)
+        self.behind = Behind("slack-behind", _BEHIND_AT_ONCE)
         self._replies = Behind("slack-reply", _REPLIES_AT_ONCE, _REPLIES_WAITING)
         self._pool = ThreadPoolExecutor(_CLICKS_AT_ONCE, thread_name_prefix="slack-click")
         self._app = _app(web, self._pool)
         brisk = client(lambda: web.token or "", web.base_url, PEOPLE_SECONDS)
         people = People(lambda: brisk)
-        self._behind.do(people.learn)
+        self.behind.do(people.learn)
         self._wire(
             Tools(
                 deeds=deeds,
                 store=Promptly(),
+                others=Promptly("slack-others"),
                 people=people,
                 approvers=Approvers(lambda: brisk, deeds.approvals, people),
-                behind=self._behind,
+                behind=self.behind,
                 envelopes=self._envelopes,
                 web=web,
                 reply=reply,
@@ -118,7 +120,7 @@ class SlackListeners:
 
     def close(self) -> None:
         """Take no further work."""
-        self._behind.close()
+        self.behind.close()
         self._replies.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 

@@ -1,8 +1,10 @@
 """Who pressed or typed: an id that does not change, a name to show, and what they may do here.
 
-What a payload says of a person is enough for the bot's own records. Whoever resumes or silences is
-looked up: guests, strangers, bots and those whom Slack does not tell may not (fail closed).
-Stopping is safe whoever does it: only those who are known to be outsiders may not.
+What a payload says of a person is enough for the bot's own records, once Slack has told which
+workspace this is: until then nobody counts as one of it. In an organisation of several workspaces
+who comes from another one is looked up: people may be members of more than one. Whoever resumes or
+silences is looked up: guests, strangers, bots and those whom Slack does not tell may not (fail
+closed). Stopping is safe whoever does it: only those who are known to be outsiders may not.
 """
 
 import re
@@ -16,6 +18,7 @@ from slack_sdk import WebClient
 
 from tailhound.durable.acts import Person
 from tailhound.model.wording import cut
+from tailhound.slack import escape
 from tailhound.slack.calls import Lost, No, outcome_of
 from tailhound.slack.escape import clean
 from tailhound.slack.events import inner
@@ -24,9 +27,20 @@ KNOWN_SECONDS: Final = 300.0
 """How long an answer of `users.info` counts."""
 
 NAME_LENGTH: Final = 40
+NO_ANSWER_SECONDS: Final = 2.0
+"""How long Slack is spared the question which workspace this is, after it gave no answer."""
+
 STRANGER: Final = "Not done. Only people of this workspace may press or type this here."
 _REMEMBERED: Final = 5_000
 _ID: Final = re.compile(r"[UW][A-Z0-9]{1,40}")
+_UNTOLD_TEAM: Final = (
+    "Not done. Slack did not tell tailhound which workspace this is ({}), so nobody counts as one "
+    "of it; try again in a minute."
+)
+UNTOLD: Final = (
+    "Not done. Slack did not tell who you are ({}), so you do not count as a full member; try "
+    "again in a minute."
+)
 GUEST: Final = "Not done. This is for full members of this workspace."
 
 Payload = Mapping[str, Any]
@@ -34,11 +48,23 @@ Payload = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What `users.info` said of somebody, and when; `why_not` "" = a full member."""
+    """What `users.info` said of somebody, and when; `why_not` "" = a full member.
+
+    `is_here`: of this workspace, guests too.
+    """
 
     name: str
     why_not: str
     at: float
+    is_here: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """This workspace, and the organisation that it belongs to, "" = none."""
+
+    team: str
+    organisation: str
 
 
 def user_of(payload: Payload) -> str:
@@ -62,7 +88,8 @@ class People:
         self._web, self._monotonic = web, monotonic
         self._lock = threading.Lock()
         self._known: dict[str, _Known] = {}
-        self._team = ""
+        self._here: _Here | None = None
+        self._unanswered = ("", 0.0)
 
     def person(self, payload: Payload) -> Person | None:
         """Who acts, by the payload; Slack is asked only where it holds no name."""
@@ -74,15 +101,26 @@ class People:
         return Person(id, named(str(told)) or self._looked_up(id).name or id)
 
     def learn(self) -> None:
-        """Ask Slack which workspace this is; until then, all people of one are from here."""
-        self._why_no_team(self._web())
+        """Ask Slack which workspace this is; until it tells, nobody is from here."""
+        self._found(self._web())
 
-    def is_stranger(self, payload: Payload) -> bool:
-        """Whether the payload says that somebody of another workspace acts, or for another one."""
-        here = str(inner(payload, "team").get("id") or payload.get("team_id") or "")
-        theirs = str(inner(payload, "user").get("team_id") or "")
-        known = {self._team, here} - {""}
-        return len(known) > 1 or bool(theirs and known and theirs not in known)
+    def why_stranger(self, payload: Payload) -> str:
+        """Why somebody does not count as one of this workspace; "" when they do.
+
+        Slack is asked only where it has not told which workspace this is, or where somebody of the
+        same organisation comes from another workspace.
+        """
+        here = self._found(self._web())
+        if isinstance(here, str):
+            return _UNTOLD_TEAM.format(here)
+        told = inner(payload, "team").get("id") or payload.get("team_id") or ""
+        theirs = inner(payload, "user").get("team_id") or ""
+        if {str(told), str(theirs)} <= {"", here.team}:
+            return ""
+        if not here.organisation:
+            return STRANGER
+        found = self._looked_up(user_of(payload))
+        return "" if found.is_here else STRANGER if found.at else found.why_not
 
     def why_no_member(self, person: Person) -> str:
         """Why somebody may not stop, resume or silence; "" for a full member."""
@@ -119,38 +157,46 @@ class People:
     def _asked(self, id: str) -> _Known:
         """What Slack says; `at` is 0 for no answer, which is not remembered."""
         web = self._web()
-        if why_not := self._why_no_team(web):
-            return _Known("", why_not, 0.0)
+        here = self._found(web)
+        if isinstance(here, str):
+            return _Known("", UNTOLD.format(here), 0.0)
         found = outcome_of(lambda web: web.users_info(user=id), web)
         if isinstance(found, No | Lost):
-            return _Known("", _untold(found), 0.0)
+            return _Known("", UNTOLD.format(_why(found)), 0.0)
         user = inner(found.data, "user")
         name = inner(user, "profile").get("display_name") or user.get("name") or ""
-        why_not = "" if _is_full_member(user, self._team) else GUEST
-        return _Known(named(str(name)), why_not, self._monotonic())
+        is_here = _is_here(user, here.team)
+        why_not = "" if is_here and _is_no_guest(user) else GUEST
+        return _Known(named(str(name)), why_not, self._monotonic(), is_here)
 
-    def _why_no_team(self, web: WebClient) -> str:
-        if self._team:
-            return ""
+    def _found(self, web: WebClient) -> _Here | str:
+        """This workspace; why Slack does not tell, otherwise."""
+        if self._here is not None:
+            return self._here
+        why, until = self._unanswered
+        if why and self._monotonic() < until:
+            return why
         told = outcome_of(lambda web: web.auth_test(), web)
-        if isinstance(told, No | Lost):
-            return _untold(told)
-        self._team = str(told.data.get("team_id") or "")
-        return ""
+        team = "" if isinstance(told, No | Lost) else str(told.data.get("team_id") or "")
+        if isinstance(told, No | Lost) or not team:
+            why = _why(told) if isinstance(told, No | Lost) else "an answer without a workspace"
+            self._unanswered = (why, self._monotonic() + NO_ANSWER_SECONDS)
+            return why
+        self._here = _Here(team, str(told.data.get("enterprise_id") or ""))
+        return self._here
 
 
-def _is_full_member(user: Payload, team: str) -> bool:
-    """Whether somebody is certainly one: what is not said counts against it."""
-    outside = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger")
-    if any(user.get(name) for name in outside) or user.get("is_restricted") is None:
+def _is_here(user: Payload, team: str) -> bool:
+    """Whether somebody is certainly of this workspace: what is not said counts against it."""
+    if any(user.get(name) for name in ("deleted", "is_bot", "is_stranger")):
         return False
     teams = inner(user, "enterprise_user").get("teams") or ()
-    return bool(team) and (user.get("team_id") == team or team in teams)
+    return user.get("team_id") == team or (isinstance(teams, list | tuple) and team in teams)
 
 
-def _untold(outcome: No | Lost) -> str:
-    why = outcome.error if isinstance(outcome, No) else "no answer"
-    return (
-        f"Not done. Slack did not tell who you are ({why}), so you do not count as a full member; "
-        "try again in a minute."
-    )
+def _is_no_guest(user: Payload) -> bool:
+    return user.get("is_restricted") is False and not user.get("is_ultra_restricted")
+
+
+def _why(outcome: No | Lost) -> str:
+    return escape.value(outcome.error, 40) if isinstance(outcome, No) else "no answer"

@@ -11,7 +11,7 @@ from tailhound.model import Rating
 from tailhound.slack.actions import CHECK_NOW, ON_IT, OPEN_HELD, RECHECK, RIGHT
 from tailhound.slack.deeds import Deeds, Word
 from tailhound.slack.events import Event
-from tailhound.slack.promptly import Told
+from tailhound.slack.promptly import Gone, Late, Silent, Told
 from tailhound.slack.tools import Tools, told
 
 KNOWN: Final = "Recorded already; this click changed nothing more."
@@ -73,12 +73,20 @@ class Presses:
             return
         press = PRESSES[event.action]
         click = Click(incident, person, event.envelope)
-        outcome = tools.store.ask(lambda: press.do(tools.deeds, click))
-        if not isinstance(outcome, Told):
-            tools.envelopes.forget(event.envelope)
-            ack()
-            tools.whisper(event, told(outcome, incident))
-            return
+        outcome = tools.store.ask(
+            lambda: press.do(tools.deeds, click), late=lambda found: self._say(event, found)
+        )
         ack()
-        said = press.done if outcome.value else press.nothing
-        tools.whisper(event, said.format(incident=incident))
+        self._say(event, outcome)
+
+    def _say(self, event: Event, outcome: Told[bool] | Gone | Silent | Late) -> None:
+        """What came of it; a second time, when the store was late."""
+        tools, incident = self._tools, event.incident
+        if isinstance(outcome, Told):
+            press = PRESSES[event.action]
+            said = press.done if outcome.value else press.nothing
+            tools.whisper(event, said.format(incident=incident))
+            return
+        if not isinstance(outcome, Late):
+            tools.envelopes.forget(event.envelope)
+        tools.whisper(event, told(outcome, incident))

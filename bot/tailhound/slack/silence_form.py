@@ -2,37 +2,54 @@
 
 import threading
 from collections import OrderedDict
+from dataclasses import dataclass, replace
 from typing import Final
 
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.silences import Wish
+from tailhound.model import Missing, Reason
 from tailhound.model.wording import duration
-from tailhound.slack.actions import HOURS, NOTE, SCOPE, SILENCE_FORM
+from tailhound.slack.actions import HOURS, NOTE, SCOPE
 from tailhound.slack.events import Event
-from tailhound.slack.forms import STORE_SILENT, Form, Found, again, errors, missing
+from tailhound.slack.forms import Deed, Form, Found, Opened, again, errors, missing
 from tailhound.slack.modals import sheet, silence
 from tailhound.slack.modals.sheet import Note, View
+from tailhound.slack.people import UNTOLD
 from tailhound.slack.presses import NOT_OURS
-from tailhound.slack.promptly import Told
+from tailhound.slack.promptly import NOT_RECORDED, NOT_YET, Asked, Gone, Late, Silent, Told
 from tailhound.slack.tools import Tools
+from tailhound.store.history import Past
 
 NO_ALERTMANAGER: Final = (
     "No Alertmanager is configured here, so nothing can be silenced: set alertmanager.url."
 )
 NOTHING_FIRES: Final = "No alert of it fires any more: there is nothing to silence."
 ENDED: Final = "Recorded: the silence ends; the message tells it."
+ENDED_BEFORE: Final = "That silence has ended already, or is about to."
+NO_SILENCE: Final = "This incident has no such silence here any more. Nothing was changed."
+_MEMBER_SECONDS: Final = 1.2
+_FIRING_SECONDS: Final = 0.7
+"""What a form that is sent can wait for, beside twice the store: three seconds are all it has."""
+
 _FOLLOWED: Final = 1_000
+_NO_NOTE: Final = Note(incident="")
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """What a form means when it is sent."""
+
+    choice: silence.Choice
+    known: silence.Known
 
 
 class SilenceForm(Form):
     """Full members of the workspace may silence. The form always shows what it would mute."""
 
-    callback = SILENCE_FORM
-
     def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+        super().__init__(tools, silence.frame)
         self._newest = _Newest()
 
     def button_pressed(self, ack: Ack, req: BoltRequest) -> None:
@@ -46,12 +63,11 @@ class SilenceForm(Form):
         if not tools.deeds.can_silence:
             tools.whisper(event, NO_ALERTMANAGER)
             return
-        frame = silence.frame(note)
-        opened = tools.open_view(event, sheet.said(frame, silence.LOADING))
+        opened = tools.open_view(event, self.saying(note, silence.LOADING))
         if opened is None:
             return
         why_not = tools.people.why_no_member(person)
-        self.show(opened, sheet.said(frame, why_not) if why_not else self._preview({}, note))
+        self.show(opened, self.saying(note, why_not) if why_not else self._preview({}, note))
 
     def choice_made(self, ack: Ack, req: BoltRequest) -> None:
         """Another choice of what or how long: the counts follow it."""
@@ -68,63 +84,95 @@ class SilenceForm(Form):
             self.show(event.view, self._preview(event.view, note))
 
     def end_pressed(self, ack: Ack, req: BoltRequest) -> None:
-        """*End it now*, of a silence that holds."""
+        """*End it now*, of a silence that holds: stored first, then acknowledged, then shown."""
         event = Event.of(req)
-        opened = self.sent(event)
-        text = self._ended(event, opened.person, opened.note) if opened else NOT_OURS
+        opened = self._opened(self._tools.others.begin(lambda: self._allowed(event)))
+        note = self.note(event) or _NO_NOTE
+        text = opened if isinstance(opened, str) else self._ended(event, opened)
         ack()
-        if opened is not None:
-            self._tools.update_view(event.view, sheet.said(silence.frame(opened.note), text))
+        self.behind(lambda: self._say(event, note, text))
 
-    def _ended(self, event: Event, person: Person, note: Note) -> str:
-        tools = self._tools
-        why_not = tools.people.why_no_member(person)
-        if why_not:
-            return why_not
-        click = Click(note.incident, person, event.envelope)
-        outcome = tools.store.ask(lambda: tools.deeds.end_silence(click, event.value))
-        if not isinstance(outcome, Told):
-            return STORE_SILENT
-        return ENDED if outcome.value else "That silence has ended already."
+    def _say(self, event: Event, note: Note, text: str) -> None:
+        self._tools.update_view(event.view, self.saying(note, text))
+
+    def _ended(self, event: Event, opened: Opened) -> str:
+        tools, note = self._tools, opened.note
+        click = Click(note.incident, opened.person, event.envelope)
+        outcome = tools.store.ask(
+            lambda: tools.deeds.end_silence(click, event.value),
+            late=lambda found: self._say(event, note, _end_told(found)),
+        )
+        return _end_told(outcome)
 
     def form_sent(self, ack: Ack, req: BoltRequest) -> None:
-        """Stored first, then acknowledged. One form sets one silence, however often it is sent."""
+        """Stored first, then acknowledged. One form sets one silence, however often it is sent.
+
+        Who sent it and what it mutes now is asked at the same time: in all, it takes Slack's three
+        seconds at most.
+        """
         event = Event.of(req)
-        opened = self.sent(event)
-        if opened is None:
-            ack(errors({NOTE: NOT_OURS}))
+        asked = self._tools.others.begin(lambda: self._allowed(event))
+        note = self.note(event)
+        now = None if note is None else self._now(event.view, note)
+        opened = self._opened(asked)
+        if isinstance(opened, str):
+            ack(errors({NOTE: opened}))
+        elif now is None or isinstance(now, str):
+            ack(errors({NOTE: now or NOT_OURS}))
+        else:
+            self._send(ack, event, opened, now)
+
+    def _send(self, ack: Ack, event: Event, opened: Opened, now: "_Now") -> None:
+        tools, note, choice = self._tools, opened.note, now.choice
+        if silence.is_stale(event.view, choice, note, now.known, tools.now()):
+            known = replace(now.known, past=self._past(choice))
+            made = silence.preview(choice, known, note, tools.now(), changed=True)
+            ack({"response_action": "update", "view": made})
             return
-        wished = self._wish(event, opened.person, opened.note)
+        wished = silence.wish(event.view, choice, note, now.known)
         if isinstance(wished, dict):
             ack(errors(wished))
-            if silence.CHANGED in wished.values():
-                self.begin(event, lambda: self._follow(event, opened.note))
             return
-        tools, note = self._tools, opened.note
         click = Click(note.incident, opened.person, f"view:{opened.view['id']}"[:200])
-        if self.stored(ack, lambda: tools.deeds.silence(click, wished), NOTE):
-            where, text = (note.channel, note.thread), _recorded(wished, note)
-            self.begin(event, lambda: tools.whisper_in(where, opened.person, text))
+        deed = Deed(lambda: tools.deeds.silence(click, wished), NOTE, _recorded(wished, note))
+        self.store(ack, deed, opened)
 
-    def _wish(self, event: Event, person: Person, note: Note) -> Wish | dict[str, str]:
-        why_not = self._tools.people.why_no_member(person)
-        if why_not:
-            return {NOTE: why_not}
-        found = self.found(note)
-        choice = _choice(found, event.view)
+    def _allowed(self, event: Event) -> Opened | str:
+        """Whose form it is, if they may silence; why not, otherwise. Slack may be asked."""
+        opened = self.sent(event)
+        if isinstance(opened, str):
+            return opened
+        return self._tools.people.why_no_member(opened.person) or opened
+
+    def _opened(self, asked: Asked[Opened | str]) -> Opened | str:
+        found = asked.wait(_MEMBER_SECONDS)
+        return found.value if isinstance(found, Told) else UNTOLD.format("no answer")
+
+    def _now(self, view: View, note: Note) -> "_Now | str":
+        """What a form that is sent means at this moment; why it means nothing, otherwise."""
+        tools, found = self._tools, self.found(note)
+        choice = _choice(found, view)
         if choice is None:
-            return {NOTE: _why_no_choice(found)}
-        return silence.wish(event.view, choice, note)
+            return _why_no_choice(found)
+        wanted = choice.widest.matchers
+        firing = tools.others.ask(lambda: tools.deeds.firing(wanted), _FIRING_SECONDS)
+        late = Missing(Reason.TIMEOUT, "Alertmanager did not answer in time")
+        known = silence.Known(firing=firing.value if isinstance(firing, Told) else late)
+        return _Now(choice, known)
+
+    def _past(self, choice: silence.Choice) -> Past | None:
+        tools = self._tools
+        past = tools.store.ask(lambda: tools.deeds.past(choice.scope.matchers))
+        return past.value if isinstance(past, Told) else None
 
     def _preview(self, view: View, note: Note) -> View:
         """The form for what is chosen, or why there is none."""
         tools, found = self._tools, self.found(note)
         choice = _choice(found, view)
         if choice is None:
-            return sheet.said(silence.frame(note), _why_no_choice(found), again=again(found))
+            return self.saying(note, _why_no_choice(found), again=again(found))
         firing = tools.deeds.firing(choice.widest.matchers)
-        past = tools.store.ask(lambda: tools.deeds.past(choice.scope.matchers))
-        known = silence.Known(firing=firing, past=past.value if isinstance(past, Told) else None)
+        known = silence.Known(firing=firing, past=self._past(choice))
         return silence.preview(choice, known, note, tools.now())
 
     def _follow(self, event: Event, note: Note) -> None:
@@ -154,6 +202,15 @@ class _Newest:
             while len(self._at) > _FOLLOWED:
                 self._at.popitem(last=False)
             return event.at >= newest
+
+
+def _end_told(outcome: Told[bool] | Gone | Silent | Late) -> str:
+    """What is said of the end of a silence."""
+    if isinstance(outcome, Told):
+        return ENDED if outcome.value else ENDED_BEFORE
+    if isinstance(outcome, Gone):
+        return NO_SILENCE
+    return NOT_YET if isinstance(outcome, Late) else NOT_RECORDED
 
 
 def _choice(found: Found, view: View) -> silence.Choice | None:

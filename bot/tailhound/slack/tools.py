@@ -23,7 +23,7 @@ from tailhound.slack.events import Event
 from tailhound.slack.kit import mrkdwn
 from tailhound.slack.lengthy import sections
 from tailhound.slack.people import STRANGER, People
-from tailhound.slack.promptly import NOT_RECORDED, Gone, Promptly, Silent, Told
+from tailhound.slack.promptly import NOT_RECORDED, NOT_YET, Gone, Late, Promptly, Silent
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,11 +39,13 @@ Reply = Callable[[str, dict[str, Any]], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """`web` is the client for calls that answer people, `replies` where what is said at a
-    `response_url` waits its turn; `now` tells the time of day.
+    `response_url` waits its turn; `now` tells the time of day. `others` asks Slack and
+    Alertmanager, `store` the store: one that hangs keeps no slot of the other.
     """
 
     deeds: Deeds
     store: Promptly
+    others: Promptly
     people: People
     approvers: Approvers
     behind: Behind
@@ -55,10 +57,11 @@ class Tools:
 
     def person(self, event: Event, ack: Ack) -> Person | None:
         """Who acts; a stranger, or nobody, is told off, and the click acknowledged."""
-        found = None if self.people.is_stranger(event.body) else self.people.person(event.body)
+        stranger = self.people.why_stranger(event.body)
+        found = None if stranger else self.people.person(event.body)
         if found is None:
             ack()
-            self.whisper(event, STRANGER)
+            self.whisper(event, stranger or STRANGER)
         return found
 
     def whisper(self, event: Event, text: str) -> None:
@@ -105,13 +108,11 @@ class Tools:
         return not (isinstance(found, No) and found.error == "hash_conflict")
 
 
-def told(outcome: Told[Any] | Gone | Silent, incident: str) -> str:
-    """What to say when nothing was stored; "" when it was."""
-    if isinstance(outcome, Told):
-        return ""
+def told(outcome: Gone | Silent | Late, incident: str) -> str:
+    """What to say when nothing was stored, or nobody knows yet."""
     if isinstance(outcome, Gone):
         return f"Not recorded: there is no incident {incident} here any more."
-    return NOT_RECORDED
+    return NOT_YET if isinstance(outcome, Late) else NOT_RECORDED
 
 
 def _why(found: No | Lost) -> str:

@@ -63,8 +63,8 @@ def test_each_choice_mutes_what_it_says() -> None:
     only_one = scopes(incident(ITL))
     assert [(scope.id, muted(scope.matchers, firing)) for scope in only_one] == [
         ("these", Muted(alerts=1, pages=1)),
-        ("names", Muted(alerts=2, pages=1)),
-        ("all", Muted(alerts=3, pages=1)),
+        ("names", Muted(alerts=2, pages=1, warnings=1)),
+        ("all", Muted(alerts=3, pages=1, warnings=2)),
     ]
 
 

@@ -196,6 +196,11 @@ class Floor:
         assert view is not None
         return view
 
+    def at_rest(self) -> None:
+        """Wait until all that goes on behind acknowledgements has been done."""
+        names = ("slack-behind", "slack-store", "slack-others", "slack-reply")
+        self.slack.wait_for(lambda: all(one.name not in names for one in threading.enumerate()), 5)
+
     def told(self, count: int = 1) -> list[str]:
         """What single people were told, once there are so many answers."""
         self.slack.wait_for(lambda: len(self.slack.whispers(CHANNEL)) >= count)

@@ -23,6 +23,7 @@ from tailhound.slack.commands import COMMANDS
 from tailhound.slack.deeds import Begun
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER
+from tailhound.slack.promptly import NOT_YET
 from tests.samples.incidents import CONFIRMED, FIRST, LISTED, UNKNOWN
 from tests.samples.story import NOW, at
 from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor, texts
@@ -118,11 +119,20 @@ def test_a_store_that_is_silent_is_told(room: Floor) -> None:
     assert room.answer("resume") == "Not recorded, type it again."
 
 
-def test_a_store_that_hangs_costs_less_than_three_seconds(room: Floor) -> None:
+@pytest.mark.parametrize(
+    ("typed", "outcome"),
+    [("diagnose prod/llm-70b", "Checking prod/llm-70b (7F3K)."), ("stop", "⛔ u0ana stopped")],
+)
+def test_a_store_that_is_late_is_told_at_once_and_what_came_of_it_later(
+    room: Floor, typed: str, outcome: str
+) -> None:
     release = threading.Event()
     room.desk.before = lambda: release.wait(10)
-    assert room.type("diagnose prod/llm-70b") == "Not recorded, type it again."
+    assert room.type(typed) == NOT_YET
     release.set()
+    room.slack.wait_for(lambda: bool(room.slack.messages(CHANNEL)))
+    assert room.slack.messages(CHANNEL)[0]["text"].startswith(outcome)
+    assert len(room.desk.stored) == 1
 
 
 def test_nothing_waits_for_approval_in_this_version(room: Floor) -> None:

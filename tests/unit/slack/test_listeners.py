@@ -16,6 +16,7 @@ from tailhound.slack.listeners import NOT_RECORDED
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER
 from tailhound.slack.presses import KNOWN, NOT_OURS
+from tailhound.slack.promptly import NOT_YET
 from tailhound.slack.storm_view import storm_message
 from tests.samples.incidents import CONFIRMED, QUEUED, RESOLVED, STORM
 from tests.samples.story import NOW
@@ -135,8 +136,29 @@ def test_a_store_that_hangs_costs_less_than_a_second(room: Floor) -> None:
     begun = time.monotonic()
     room.press("recheck")
     assert time.monotonic() - begun < 1.0
-    assert room.told() == [NOT_RECORDED]
+    assert room.told() == [NOT_YET]
     release.set()
+    assert room.told(2)[1].startswith("Recorded: 8R5W is checked again")
+    assert done(room) == ["recheck"]
+
+
+def test_a_store_that_fails_after_it_was_late_is_told_and_the_click_may_come_again(
+    room: Floor,
+) -> None:
+    release = threading.Event()
+
+    def fail() -> None:
+        release.wait(10)
+        raise StoreUnavailable("locked")
+
+    payload, room.desk.before = room.clicked("recheck"), fail
+    room.deliver("e1", payload)
+    assert room.told() == [NOT_YET]
+    release.set()
+    assert room.told(2)[1] == NOT_RECORDED
+    room.desk.before = lambda: None
+    room.deliver("e1", payload)
+    assert done(room) == ["recheck"]
 
 
 def test_hanging_stores_do_not_pile_up_threads(room: Floor) -> None:
@@ -153,7 +175,10 @@ def test_hanging_stores_do_not_pile_up_threads(room: Floor) -> None:
     release.set()
     assert len(waiting) <= 8
     assert time.monotonic() - begun < 3.0
-    assert room.told(20) == [NOT_RECORDED] * 20
+    told = room.told(28)
+    assert sorted(told)[:12] == [NOT_RECORDED] * 12  # nothing was begun for them
+    assert told.count(NOT_YET) == 8
+    assert len(done(room)) == 8
 
 
 def test_what_was_not_recorded_may_be_delivered_again(room: Floor) -> None:

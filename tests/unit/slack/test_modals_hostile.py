@@ -52,8 +52,9 @@ def alerts(draw: st.DrawFn) -> Alert:
 def incidents(draw: st.DrawFn) -> Incident:
     found = tuple(draw(st.lists(alerts(), min_size=1, max_size=6)))
     subject = replace(CONFIRMED.subject, namespace=draw(WILD), workload=draw(WILD))
-    silenced = Silenced(id=draw(WILD), by=draw(WILD), until=at(300), alerts=3)
-    held = tuple(silenced for _ in range(draw(st.integers(0, 5))))
+    id, trouble = draw(WILD), draw(st.just("") | WILD)
+    silenced = Silenced(id=id, by=draw(WILD), until=at(300), alerts=3, trouble=trouble)
+    held = tuple(silenced for _ in range(draw(st.integers(0, 15))))
     taken = OnIt(by=draw(WILD), since=at(1))
     return replace(CONFIRMED, alerts=found, subject=subject, silences=held, on_it=taken)
 
@@ -86,9 +87,11 @@ def test_the_silence_form_is_always_one(
     assert choice is not None
     firing = incident.alerts if knows else Missing(Reason.TIMEOUT, why)
     known = silence.Known(firing=firing, past=Past(alerts=3, real=(why,) * 9) if knows else None)
-    view = silence.preview(choice, known, NOTE, NOW)
+    view = silence.preview(choice, known, NOTE, NOW, changed=True)
     harmless(view)
-    assert sheet.note_in(view["private_metadata"]) is not None
+    note = sheet.note_in(view["private_metadata"])
+    assert note is not None
+    assert silence.Seen.of(note.seen) is not None
     assert ("Mutes now" in str(view)) is knows
 
 
@@ -99,7 +102,8 @@ def test_what_is_set_is_what_was_shown_whatever_the_labels_are(
 ) -> None:
     choice = silence.Choice.of(incident)
     assert choice is not None
-    view = silence.preview(choice, silence.Known(firing=incident.alerts), NOTE, NOW)
+    known = silence.Known(firing=incident.alerts)
+    view = silence.preview(choice, known, NOTE, NOW)
     state = preset(view)
     state["silence_why"]["silence_why"]["selected_option"] = {"value": "Other"}
     state["note"]["note"]["value"] = typed
@@ -107,7 +111,9 @@ def test_what_is_set_is_what_was_shown_whatever_the_labels_are(
         state["silence_pages"]["silence_pages"]["selected_options"] = [{"value": "yes"}]
     note = sheet.note_in(view["private_metadata"])
     assert note is not None
-    wished = silence.wish({**view, "state": {"values": state}}, choice, note)
+    form = {**view, "state": {"values": state}}
+    assert not silence.is_stale(form, choice, note, known, NOW)
+    wished = silence.wish(form, choice, note, known)
     assert not isinstance(wished, dict)
     assert wished.matchers == scopes(incident)[0].matchers
     assert wished.alerts == len(incident.alerts)
@@ -186,6 +192,7 @@ def test_whatever_is_typed_is_labels_or_a_hint(words: list[str]) -> None:
 @given(st.text(max_size=200) | st.sampled_from(["{", "[]", "null", "7"]))
 def test_any_note_is_ours_or_none(text: str) -> None:
     assert sheet.note_in(text) is None
+    assert silence.Seen.of(text) is None
 
 
 def test_a_note_comes_back_as_it_was() -> None:

@@ -8,9 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError
 
 from tailhound.durable.acts import Person
-from tailhound.slack.people import KNOWN_SECONDS, NAME_LENGTH, People, named, user_of
+from tailhound.slack.people import (
+    KNOWN_SECONDS,
+    NAME_LENGTH,
+    NO_ANSWER_SECONDS,
+    STRANGER,
+    People,
+    named,
+    user_of,
+)
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 MEMBER = {"id": "U1", "team_id": "T1", "name": "ana", "is_restricted": False}
@@ -21,6 +30,8 @@ class Slack:
     """A workspace that tells who people are, or does not."""
 
     user: Mapping[str, Any] | Exception = field(default_factory=lambda: dict(MEMBER))
+    organisation: str | None = None
+    auth: list[Mapping[str, Any] | Exception] = field(default_factory=list)
     asked: int = 0
     now: float = 1.0
 
@@ -29,7 +40,11 @@ class Slack:
 
         class Answering(WebClient):
             def auth_test(self, **_: object) -> Any:
-                return _Answer({"team_id": "T1"})
+                usual = {"team_id": "T1", "enterprise_id": slack.organisation}
+                answer = slack.auth.pop(0) if slack.auth else usual
+                if isinstance(answer, Exception):
+                    raise answer
+                return _Answer(answer)
 
             def users_info(self, **_: object) -> Any:
                 slack.asked += 1
@@ -43,6 +58,12 @@ class Slack:
 @dataclass
 class _Answer:
     data: Mapping[str, Any]
+
+
+@dataclass
+class _Refusal(_Answer):
+    status_code: int = 200
+    headers: Mapping[str, Any] = field(default_factory=dict)
 
 
 ANA = Person("U1", "ana")
@@ -92,20 +113,49 @@ def test_no_answer_makes_nobody_a_member_and_is_not_remembered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "stranger"),
+    ("payload", "why"),
     [
-        ({"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T1"}}, False),
-        ({"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T2"}}, True),
-        ({"team": {"id": "T2"}, "user": {"id": "U1", "team_id": "T2"}}, True),
-        ({"team_id": "T1", "user_id": "U1"}, False),
-        ({"team_id": "T2", "user_id": "U1"}, True),
-        ({}, False),
+        ({"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T1"}}, ""),
+        ({"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T2"}}, STRANGER),
+        ({"team": {"id": "T2"}, "user": {"id": "U1", "team_id": "T2"}}, STRANGER),
+        ({"team_id": "T1", "user_id": "U1"}, ""),
+        ({"team_id": "T2", "user_id": "U1"}, STRANGER),
+        ({}, ""),
     ],
 )
-def test_strangers_are_known_by_their_workspace(payload: Mapping[str, Any], stranger: bool) -> None:
-    people = Slack().people()
-    people.why_no_member(ANA)  # by now it knows its own workspace
-    assert people.is_stranger(payload) is stranger
+def test_strangers_are_known_by_their_workspace(payload: Mapping[str, Any], why: str) -> None:
+    slack = Slack()
+    assert slack.people().why_stranger(payload) == why
+    assert slack.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("user", "why"),
+    [
+        ({"team_id": "T2", "enterprise_user": {"teams": ["T1", "T2"]}}, ""),
+        ({"team_id": "T2", "enterprise_user": {"teams": ["T1"]}, "is_restricted": True}, ""),
+        ({"team_id": "T2", "enterprise_user": {"teams": ["T2"]}}, STRANGER),
+        ({"team_id": "T2", "enterprise_user": {"teams": "T1"}}, STRANGER),
+        ({"team_id": "T2"}, STRANGER),
+        ({"team_id": "T1", "is_stranger": True}, STRANGER),
+        ({"team_id": "T1", "deleted": True}, STRANGER),
+    ],
+    ids=str,
+)
+def test_in_an_organisation_who_comes_from_another_workspace_is_looked_up(
+    user: Mapping[str, Any], why: str
+) -> None:
+    slack = Slack({**MEMBER, **user}, organisation="E1")
+    people = slack.people()
+    payload = {"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T2"}}
+    assert [people.why_stranger(payload) for _ in range(2)] == [why, why]
+    assert slack.asked == 1
+
+
+def test_in_an_organisation_nobody_is_from_here_whom_slack_does_not_tell() -> None:
+    people = Slack(TimeoutError("slow"), organisation="E1").people()
+    payload = {"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T2"}}
+    assert "Slack did not tell who you are (no answer)" in people.why_stranger(payload)
 
 
 def test_a_name_is_looked_up_only_where_the_payload_holds_none() -> None:
@@ -139,31 +189,26 @@ _LEAVES = st.none() | st.integers() | st.text(max_size=8)
 def test_any_payload_names_somebody_or_nobody(payload: Any) -> None:
     found = user_of(payload)
     assert found == "" or found.isalnum()
-    Slack().people().is_stranger(payload)
+    assert Slack().people().why_stranger(payload) in ("", STRANGER)
 
 
-def test_strangers_who_name_only_their_own_workspace_are_known_from_the_start() -> None:
-    slack = Slack()
+@pytest.mark.parametrize("team", ["T1", "T2"])
+def test_until_slack_tells_which_workspace_this_is_nobody_counts_as_one_of_it(team: str) -> None:
+    slack = Slack(auth=[TimeoutError("slow"), {}, {"team_id": "T1"}])
     people = slack.people()
+    payload = {"team": {"id": team}, "user": {"id": "U1", "team_id": team}}
     people.learn()
-    assert people.is_stranger({"team": {"id": "T2"}, "user": {"id": "U1", "team_id": "T2"}})
-    assert not people.is_stranger({"team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T1"}})
-    assert slack.asked == 0
+    told = "Slack did not tell tailhound which workspace this is (no answer)"
+    assert told in people.why_stranger(payload)
+    assert len(slack.auth) == 2  # it is spared for a moment
+    slack.now += NO_ANSWER_SECONDS
+    assert "(an answer without a workspace)" in people.why_stranger(payload)
+    slack.now += NO_ANSWER_SECONDS
+    assert people.why_stranger(payload) == ("" if team == "T1" else STRANGER)
 
 
-def test_a_workspace_that_slack_does_not_name_is_asked_for_again() -> None:
-    answers: list[Any] = [TimeoutError("slow"), _Answer({"team_id": "T1"})]
-
-    class Slow(WebClient):
-        def auth_test(self, **_: object) -> Any:
-            answer = answers.pop(0)
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-    people = People(Slow)
-    stranger = {"team": {"id": "T2"}, "user": {"id": "U1", "team_id": "T2"}}
-    people.learn()
-    assert not people.is_stranger(stranger)
-    people.learn()
-    assert people.is_stranger(stranger)
+def test_what_slack_says_of_a_failure_is_no_markup() -> None:
+    refusal = _Refusal({"ok": False, "error": "<!here> *x*"})
+    refused = SlackApiError("no", refusal)  # type: ignore[no-untyped-call]
+    people = Slack(auth=[refused]).people()
+    assert "(&lt;!here&gt; ∗x∗)" in people.why_stranger({})

@@ -1,5 +1,7 @@
 """*Silence…*: a preview of what it mutes, follows each choice, and is stored once."""
 
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,17 +11,24 @@ import pytest
 from tailhound.durable.silences import Wish
 from tailhound.errors import StoreUnavailable
 from tailhound.model import Alert, Missing, Reason, Silenced
+from tailhound.slack.forms import SEND_AGAIN
 from tailhound.slack.local import Person as Member
 from tailhound.slack.local import View
 from tailhound.slack.modals.silence import CHANGED
 from tailhound.slack.people import STRANGER
-from tailhound.slack.promptly import NOT_RECORDED
-from tailhound.slack.silence_form import ENDED, NO_ALERTMANAGER, NOTHING_FIRES
-from tailhound.slack.tools import TOO_LATE
+from tailhound.slack.promptly import NOT_RECORDED, NOT_YET
+from tailhound.slack.silence_form import (
+    ENDED,
+    ENDED_BEFORE,
+    NO_ALERTMANAGER,
+    NO_SILENCE,
+    NOTHING_FIRES,
+)
+from tailhound.slack.tools import BUSY, TOO_LATE
 from tailhound.store.history import Past
 from tests.samples.incidents import CONFIRMED, RESOLVED
 from tests.samples.story import NOW, at
-from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor, texts
+from tests.unit.slack.floor import ANA, BEN, Floor, envelope, floor, texts
 
 
 @pytest.fixture
@@ -67,7 +76,7 @@ def test_the_form_shows_what_it_mutes_before_anything_is_stored(room: Floor) -> 
     view = opened(room)
     shown = texts(view)
     assert 'namespace="llm"' in shown
-    assert "*Mutes now:* 2 firing alerts." in shown
+    assert "*Mutes now:* 2 firing alerts (2 warnings)." in shown
     assert "14 alerts, among them pages of 2 real incidents: 5B2M, 1Q9X." in shown
     assert "Ends by itself 05:04 UTC" in shown
     assert view.body["submit"]["text"] == "Silence for 2\u00a0h".replace("\u00a0", " ")
@@ -93,7 +102,7 @@ def test_counts_and_label_follow_each_choice(room: Floor) -> None:
                                                       "alertname": "Other"})  # fmt: skip
     room.desk.fires = (*quiet(2), other)
     put(room, "silence_scope", "all")
-    view = room.modal(lambda view: "*Mutes now:* 3 firing alerts." in texts(view))
+    view = room.modal(lambda view: "*Mutes now:* 3 firing alerts (3 " in texts(view))
     assert "alertname" not in texts(view)
     assert sent(room) == {}
     (wish,) = wishes(room)
@@ -158,11 +167,89 @@ def test_a_preview_of_something_else_is_never_what_is_set(room: Floor) -> None:
         for alert in CONFIRMED.alerts
     )
     room.desk.incidents["8R5W"] = replace(CONFIRMED, alerts=others)
-    assert sent(room) == {"silence_scope": CHANGED}
+    assert sent(room) == {}
     assert wishes(room) == []
-    room.modal(lambda view: 'alertname="New"' in texts(view))
+    view = room.slack.modal()
+    assert view is not None
+    assert CHANGED in texts(view)
+    assert 'alertname="New"' in texts(view)
     assert sent(room) == {}
     assert 'alertname="New"' in [matcher.text for matcher in wishes(room)[0].matchers]
+
+
+def test_a_preview_that_was_chosen_in_is_shown_anew_too(room: Floor) -> None:
+    opened(room)
+    put(room, "silence_hours", "4")
+    room.modal(lambda view: view.body["submit"]["text"] == "Silence for 4 h")
+    new = {"alertname": "New"}
+    others = tuple(replace(a, name="New", labels={**a.labels, **new}) for a in CONFIRMED.alerts)
+    room.desk.incidents["8R5W"] = replace(CONFIRMED, alerts=others)
+    assert sent(room) == {}
+    assert wishes(room) == []
+    view = room.slack.modal()
+    assert view is not None
+    assert view.body["submit"]["text"] == "Silence for 4 h"
+    assert sent(room) == {}
+    assert [(wish.hours, wish.matchers[0].value) for wish in wishes(room)] == [(4.0, "New")]
+
+
+def test_pages_that_fire_after_the_preview_are_not_muted_without_the_tick(room: Floor) -> None:
+    opened(room)
+    room.desk.fires = quiet(7, "critical")
+    assert sent(room) == {}
+    assert wishes(room) == []
+    view = room.slack.modal()
+    assert view is not None
+    assert CHANGED in texts(view)
+    assert "*Mutes now:* 7 firing alerts (7 pages)." in texts(view)
+    assert sent(room) == {"silence_pages": "Please complete this required field."}
+    room.slack.core.use(ANA, "silence_pages", ["yes"])
+    assert sent(room) == {}
+    assert [wish.alerts for wish in wishes(room)] == [7]
+
+
+def test_more_warnings_than_the_preview_showed_are_counted_and_no_trouble(room: Floor) -> None:
+    opened(room)
+    room.desk.fires = quiet(5)
+    assert sent(room) == {}
+    assert [wish.alerts for wish in wishes(room)] == [5]
+
+
+@pytest.mark.parametrize(("age", "stored"), [(60, True), (61, False)])
+def test_a_preview_counts_for_a_minute_while_alertmanager_says_nothing(
+    room: Floor, age: int, stored: bool
+) -> None:
+    opened(room)
+    room.desk.fires = Missing(Reason.TIMEOUT, "alertmanager:9093 did not answer within 5 s")
+    put(room, "silence_why", "Other")
+    payload = room.slack.core.submit(ANA)
+    note = payload["view"]["private_metadata"]
+    drawn = str(int(NOW.timestamp()))
+    assert drawn in note
+    payload["view"]["private_metadata"] = note.replace(drawn, str(int(drawn) - age))
+    answer = room.deliver(envelope(), payload)
+    assert [wish.alerts for wish in wishes(room)] == ([2] if stored else [])
+    assert ("How many alerts it mutes now is not known" in str(answer.body)) is not stored
+
+
+def test_a_sent_form_is_answered_within_three_seconds_whatever_hangs(
+    room: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(room)
+    release = threading.Event()
+    monkeypatch.setattr(room.desk, "firing", lambda _: (release.wait(10), room.desk.fires)[1])
+    calls = iter([None])
+    room.desk.before = lambda: None if next(calls, 1) is None else release.wait(10)
+    put(room, "silence_why", "Other")
+    payload = room.slack.core.submit(ANA)
+    begun = time.monotonic()
+    answer = room.deliver(envelope(), payload)
+    assert time.monotonic() - begun < 2.7
+    assert SEND_AGAIN in str(answer.body)
+    release.set()
+    assert room.told()[0].startswith("Recorded: silence for 2\u00a0h.")
+    room.at_rest()
+    assert len(wishes(room)) == 1
 
 
 def test_a_form_that_is_sent_twice_sets_one_silence(room: Floor) -> None:
@@ -197,7 +284,7 @@ def test_a_store_that_fails_at_first_offers_to_try_again(room: Floor) -> None:
     room.modal(lambda view: "did not answer in time" in texts(view))
     room.desk.before = lambda: None
     room.hands().use("try_again")
-    room.modal(lambda view: "*Mutes now:* 2 firing alerts." in texts(view))
+    room.modal(lambda view: "*Mutes now:* 2 firing alerts (2 warnings)." in texts(view))
 
 
 def test_a_click_that_slack_delivers_late_is_told(room: Floor) -> None:
@@ -282,8 +369,9 @@ def test_an_older_choice_that_comes_late_does_not_replace_a_newer_one(room: Floo
     room.deliver(envelope(), newer)
     room.modal(lambda view: view.body["submit"]["text"] == "Silence for 4 h")
     room.deliver(envelope(), older)
-    room.slack.core.use(ANA, "silence_why", "Other")
-    view = room.modal(lambda view: "submit" in view.body)
+    room.at_rest()
+    view = room.slack.modal()
+    assert view is not None
     assert view.body["submit"]["text"] == "Silence for 4 h"
 
 
@@ -300,23 +388,117 @@ def test_a_newer_choice_wins_over_the_update_of_an_older_one(room: Floor) -> Non
     room.slack.refused.clear()
 
 
-def test_a_silence_that_holds_is_shown_and_ended_by_anyone(room: Floor) -> None:
-    held = Silenced(id="abc-1", by="ben", until=at(120), alerts=3)
-    gone = Silenced(id="abc-2", by="cem", until=at(120), alerts=3, ended_at=at(1))
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(held, gone))
+HELD = Silenced(id="abc-1", by="ben", until=at(120), alerts=3)
+
+
+def test_a_silence_that_holds_is_shown_and_ended_by_another_full_member(room: Floor) -> None:
+    gone = replace(HELD, id="abc-2", by="cem", ended_at=at(1))
+    failed = replace(HELD, id="", by="dan", trouble="was not set")
+    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(HELD, gone, failed))
     shown = texts(opened(room))
     assert "Silenced by ben until" in shown
     assert "cem" not in shown
+    assert "dan" not in shown
     room.hands().use("end_silence")
     room.modal(lambda view: ENDED in texts(view))
     assert room.desk.stored[-1][0] == "end_silence"
     assert room.desk.stored[-1][2] == "abc-1"
 
 
-def test_the_form_is_told_off_where_it_cannot_be_changed(room: Floor) -> None:
+def ended(room: Floor, **who: Any) -> str:
+    """What the form says after *End it now*, pressed by whom the payload names."""
+    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(HELD,))
     opened(room)
+    payload = room.slack.core.use(ANA, "end_silence")
+    assert payload is not None
+    payload["user"].update(who)
+    room.deliver(envelope(), payload)
+    room.at_rest()
+    view = room.slack.modal()
+    assert view is not None
+    return texts(view)
+
+
+def test_a_guest_ends_no_silence(room: Floor) -> None:
+    room.slack.core.add_person(Member(BEN, "ben", is_restricted=True))
+    assert "full members" in ended(room, id=BEN)
+    assert room.desk.stored == []
+
+
+def test_a_stranger_who_ends_a_silence_is_told_in_the_form(room: Floor) -> None:
+    assert ended(room, team_id="T0OTHER") == STRANGER
+    assert room.desk.stored == []
+
+
+def test_the_end_of_a_silence_of_another_incident_is_told_as_such(room: Floor) -> None:
+    def fail() -> None:
+        if wanted:
+            raise LookupError("there is no silence abc-1 of incident 8R5W")
+
+    wanted: list[int] = []
+    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(HELD,))
+    room.desk.before = fail
+    opened(room)
+    wanted.append(1)
+    room.hands().use("end_silence")
+    room.modal(lambda view: NO_SILENCE in texts(view))
+
+
+def test_an_end_that_was_stored_before_is_told_as_such(room: Floor) -> None:
+    room.desk.is_new = False
+    assert ended(room) == ENDED_BEFORE
+
+
+def test_an_end_whose_store_is_late_is_told_twice(room: Floor) -> None:
+    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(HELD,))
+    opened(room)
+    release = threading.Event()
+    room.desk.before = lambda: release.wait(10)
+    room.hands().use("end_silence")
+    room.modal(lambda view: NOT_YET in texts(view))
+    release.set()
+    room.modal(lambda view: ENDED in texts(view))
+
+
+def test_ten_silences_that_hold_are_shown_and_the_others_counted(room: Floor) -> None:
+    held = tuple(replace(HELD, id=f"abc-{n}", until=at(100 + n)) for n in range(12))
+    odd = replace(HELD, id="<odd>", by="eve", until=at(900), trouble="HTTP 403")
+    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(*held, odd))
+    view = opened(room)
+    ids = [block["accessory"]["value"] for block in view.body["blocks"] if "accessory" in block]
+    assert ids == [f"abc-{n}" for n in range(11, 2, -1)]
+    told = "*could not be ended:* HTTP 403. End it in Alertmanager: its id is none of ours."
+    assert told in texts(view)
+    assert "+ 3 more silences; end one of these to see the next." in texts(view)
+
+
+def test_when_too_much_goes_on_a_choice_is_told_so_in_the_form(room: Floor) -> None:
+    opened(room)
+    release = threading.Event()
+
+    def hang() -> None:
+        release.wait(10)
+
+    while room.listeners.behind.do(hang):
+        pass
+    put(room, "silence_hours", "4")
+    room.modal(lambda view: BUSY in texts(view))
+    release.set()
+    room.at_rest()
+    room.hands().use("try_again")
+    room.modal(lambda view: "*Mutes now:*" in texts(view))
+
+
+def test_a_form_that_was_closed_meanwhile_is_not_changed_and_can_be_opened_again(
+    room: Floor,
+) -> None:
+    opened(room)
+    payload = room.slack.core.use(ANA, "silence_hours", "4")
+    assert payload is not None
     room.slack.core.close(ANA)
-    payload = room.slack.messages(CHANNEL)
-    assert payload
+    room.deliver(envelope(), payload)
+    room.at_rest()
+    assert room.slack.refused == ["not_found"]
+    assert room.slack.modal() is None
     room.desk.was = Past(alerts=1)
     assert "1 alert, none of them a page" in texts(opened(room))

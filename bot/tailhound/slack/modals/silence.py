@@ -10,7 +10,7 @@ from typing import Final
 from tailhound.actions.silence import HOURS as ALL_HOURS
 from tailhound.actions.silence import REASONS, Muted, Scope, muted, scopes
 from tailhound.durable.silences import Wish
-from tailhound.model import Alert, Incident, Missing
+from tailhound.model import Alert, Incident, Missing, Silenced
 from tailhound.model.names import listed, plural
 from tailhound.model.wording import cut, day_clock, duration
 from tailhound.slack import escape
@@ -25,13 +25,20 @@ from tailhound.store.history import Past
 TITLE: Final = "Silence alerts"
 LOADING: Final = "Asking Alertmanager what would be muted… up to 5 s"
 CHANGED: Final = (
-    "What this choice mutes has changed since the preview. It is shown anew: look again."
+    "*Not silenced yet.* What this choice mutes has changed since you looked; it is shown anew. "
+    "Look again."
 )
+FRESH_SECONDS: Final = 60.0
+"""How old a preview may be where Alertmanager does not say in time what is muted now."""
+
 NOTE_LENGTH: Final = 300
 _WHY_LENGTH: Final = 500
 _DEFAULT_HOURS: Final = 2.0
 _MATCHERS_SHOWN: Final = 12
-_HELD_SHOWN: Final = 3
+_HELD_SHOWN: Final = 10
+_SEEN: Final = re.compile(
+    r"(?P<mark>[a-z]+:[0-9a-f]{16})/(?P<alerts>-|\d{1,9})/(?P<asks>[01])/(?P<at>\d{1,12})"
+)
 _ID: Final = re.compile(r"[A-Za-z0-9-]{1,80}")
 
 
@@ -83,26 +90,54 @@ class Known:
         return found is None or found.pages > 0
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The preview that a person looked at: which choice, how many alerts (None = not known),
+    whether it asked for the tick, and when it was drawn.
+    """
+
+    mark: str
+    alerts: int | None
+    asks: bool
+    at: float
+
+    def text(self) -> str:
+        """As a form's note carries it."""
+        alerts = "-" if self.alerts is None else str(self.alerts)
+        return f"{self.mark}/{alerts}/{int(self.asks)}/{int(self.at)}"
+
+    @classmethod
+    def of(cls, text: str) -> "Seen | None":
+        """What a note carries; None when that is no preview of this version."""
+        found = _SEEN.fullmatch(text)
+        if found is None:
+            return None
+        alerts = None if found["alerts"] == "-" else int(found["alerts"])
+        return cls(found["mark"], alerts, found["asks"] == "1", float(found["at"]))
+
+
 def frame(note: Note, submit: str = "") -> Frame:
     """What stands around it."""
     return Frame(title=TITLE, callback=SILENCE_FORM, note=note, submit=submit)
 
 
-def preview(choice: Choice, known: Known, note: Note, now: datetime) -> View:
-    """The form with what this choice means."""
+def preview(
+    choice: Choice, known: Known, note: Note, now: datetime, *, changed: bool = False
+) -> View:
+    """The form with what this choice means; `changed`: somebody sent it, and looked at less."""
     found = known.muted(choice.scope)
-    alerts = "-" if found is None else str(found.alerts)
-    ask = "1" if known.may_page(choice.scope) else "0"
-    seen = f"{choice.mark}/{alerts}/{ask}"
+    asks = known.may_page(choice.scope)
+    seen = Seen(choice.mark, None if found is None else found.alerts, asks, now.timestamp())
     lasting = duration(choice.hours * 3600).replace("\u00a0", " ")
     return sheet.view(
-        frame(replace(note, seen=seen), f"Silence for {lasting}"),
+        frame(replace(note, seen=seen.text()), f"Silence for {lasting}"),
         [
+            section("changed", CHANGED) if changed else None,
             *_held(choice.incident, now),
             *_fields(choice, known),
             sheet.preformatted("matchers", _matchers(choice.scope)),
             section("effect", _effect(choice, known, now)),
-            _tick() if ask == "1" else None,
+            _tick() if asks else None,
             context(
                 "small", "Alertmanager silence in your name · nothing is changed in the cluster"
             ),
@@ -111,17 +146,26 @@ def preview(choice: Choice, known: Known, note: Note, now: datetime) -> View:
 
 
 def _held(incident: Incident, now: datetime) -> Sequence[Block | None]:
-    """The silences that hold already, each with its end."""
-    held = [one for one in incident.silences if one.holds(now) and _ID.fullmatch(one.id)]
-    return [
-        section(
-            f"held-{number}",
-            f"Silenced by {escape.value(one.by) or 'somebody'} until {day_clock(one.until, now)} "
-            f"({plural(one.alerts, 'alert')})",
-            accessory=button("End it now", END_SILENCE, value=one.id),
-        )
-        for number, one in enumerate(held[:_HELD_SHOWN])
-    ]
+    """The silences that hold already, those that last longest first, each with its end."""
+    holding = [one for one in incident.silences if one.holds(now)]
+    held = sorted(holding, key=lambda one: one.until, reverse=True)
+    shown = [_one_held(number, one, now) for number, one in enumerate(held[:_HELD_SHOWN])]
+    left = len(held) - len(shown)
+    more = f"+ {plural(left, 'more silence')}; end one of these to see the next." if left else ""
+    return [*shown, section("held-more", more)]
+
+
+def _one_held(number: int, one: Silenced, now: datetime) -> Block | None:
+    text = (
+        f"Silenced by {escape.value(one.by) or 'somebody'} until {day_clock(one.until, now)} "
+        f"({plural(one.alerts, 'alert')})"
+    )
+    if one.trouble:
+        text += f", *could not be ended:* {escape.sentence(one.trouble, 160)}"
+    if _ID.fullmatch(one.id) is None:
+        return section(f"held-{number}", f"{text}. End it in Alertmanager: its id is none of ours.")
+    end = button("End it now", END_SILENCE, value=one.id)
+    return section(f"held-{number}", text, accessory=end)
 
 
 def _fields(choice: Choice, known: Known) -> Sequence[Block]:
@@ -175,9 +219,14 @@ def _effect(choice: Choice, known: Known, now: datetime) -> str:
 
 
 def _muted(found: Muted) -> str:
-    """`3 firing alerts (1 page)`."""
-    pages = f" ({plural(found.pages, 'page')})" if found.pages else ""
-    return f"{plural(found.alerts, 'firing alert')}{pages}"
+    """`3 firing alerts (1 page, 2 warnings)`."""
+    kinds = (
+        (found.pages, "page"),
+        (found.warnings, "warning"),
+        (found.alerts - found.pages - found.warnings, "other"),
+    )
+    told = ", ".join(plural(amount, kind) for amount, kind in kinds if amount)
+    return f"{plural(found.alerts, 'firing alert')}{f' ({told})' if told else ''}"
 
 
 def _past(past: Past) -> str:
@@ -208,27 +257,46 @@ def _tick() -> Block:
     )
 
 
-def wish(sent: View, choice: Choice, note: Note) -> Wish | dict[str, str]:
-    """What a sent form asks for; what is wrong with it, by field, otherwise."""
-    mark, _, rest = note.seen.partition("/")
-    alerts, _, asks = rest.partition("/")
-    if mark != choice.mark or sheet.chosen(sent, SCOPE) != choice.scope.id:
-        return {SCOPE: CHANGED}
+def is_stale(sent: View, choice: Choice, note: Note, known: Known, now: datetime) -> bool:
+    """Whether a sent form would mute what its preview did not show: other matchers, or pages that
+    nobody has ticked.
+
+    `known` is what Alertmanager says now; where it says nothing in time a preview counts for a
+    minute.
+    """
+    seen = Seen.of(note.seen)
+    if seen is None or seen.mark != choice.mark:
+        return True
+    if sheet.chosen(sent, SCOPE) != choice.scope.id:
+        return True
+    if seen.asks:
+        return False
+    found = known.muted(choice.scope)
+    if found is None:
+        return now.timestamp() - seen.at > FRESH_SECONDS
+    return found.pages > 0
+
+
+def wish(sent: View, choice: Choice, note: Note, known: Known) -> Wish | dict[str, str]:
+    """What a sent form asks for, whose preview is not stale; what is wrong with it, by field,
+    otherwise.
+    """
+    seen, found = Seen.of(note.seen), known.muted(choice.scope)
     if f"{choice.hours:g}" != sheet.chosen(sent, HOURS):
         return {HOURS: "Choose one of these."}
     why = sheet.chosen(sent, WHY)
     if why not in REASONS:
         return {WHY: "Choose one of these."}
-    if asks != "0" and not sheet.ticked(sent, TICK):
+    if (seen is None or seen.asks) and not sheet.ticked(sent, TICK):
         return {SCOPE: "This mutes pages: tick the box below, or choose less."}
     typed = clean(sheet.chosen(sent, NOTE))[:NOTE_LENGTH]
-    counted = int(alerts) if alerts.isdecimal() else _own(choice)
+    shown = _own(choice) if seen is None or seen.alerts is None else seen.alerts
     comment = f"{why}: {typed}" if typed else why
     return Wish(
         matchers=choice.scope.matchers,
         hours=choice.hours,
         why=comment[:_WHY_LENGTH],
-        alerts=counted,
+        alerts=shown if found is None else found.alerts,
     )
 
 
