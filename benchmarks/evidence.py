@@ -128,9 +128,7 @@ async def _investigated(settings: Settings, body: bytes) -> Took:
     try:
         resolved: Plain = await investigator.resolve(incident, turn, record=record)
         asked = time.monotonic()
-        first = await investigator.collect(
-            incident, resolved, turn, lambda _progress: None, record=record
-        )
+        first = await investigator.collect(incident, resolved, turn, lambda *_: None, record=record)
         second = await investigator.deepen(incident, resolved, first, turn, record=record)
         ended = time.monotonic()
     finally:

@@ -102,7 +102,7 @@ async def _asked(
     turn = Turn(deadline=asyncio.get_running_loop().time() + 60, as_of=recording.as_of)
     resolved = await investigator.resolve(incident, turn, record=lambda *_: None)
     first = await investigator.collect(
-        incident, resolved, turn, lambda _: None, record=lambda *_: None
+        incident, resolved, turn, lambda *_: None, record=lambda *_: None
     )
     second = await investigator.deepen(incident, resolved, first, turn, record=lambda *_: None)
     return resolved, evidence_from_plain([*first["evidence"], *second["evidence"]])

@@ -74,6 +74,9 @@ COLLECTING = replace(
         waiting=15,
         failed=1,
         ruled_out=("cpu-oversubscription", "gpu-clocks", "dns-resolution", "node-drain", "a", "b"),
+        symptom=SYMPTOM,
+        stages=DIAGNOSIS.stages,
+        scope="3 of 3 pods",
     ),
 )
 CONFIRMED = replace(

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from tailhound.cli import alerts
 from tailhound.cli.by_hand import by_hand
 from tailhound.cli.text import markdown, terminal
 from tailhound.diagnosis.report import as_json
+from tailhound.durable.investigating import OnProgress, Sketch
 from tailhound.durable.offline import Terms, investigate
 from tailhound.errors import SettingsError
 from tailhound.model import ANSWERED, Incident, Progress
@@ -81,11 +82,11 @@ async def all_of(
             sys.stderr.write("\r\x1b[K")
 
 
-def _progress(on_terminal: bool) -> Callable[[Progress], None]:
+def _progress(on_terminal: bool) -> OnProgress:
     """One line that is redrawn on a terminal; elsewhere a line every five seconds."""
     told = time.monotonic()
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: Progress, _sketch: Sketch) -> None:
         nonlocal told
         total = progress.answered + progress.waiting + progress.failed
         line = f"{progress.answered} of {total} questions answered, {progress.failed} failed"

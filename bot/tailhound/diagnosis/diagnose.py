@@ -17,6 +17,8 @@ from tailhound.model import (
     Evidence,
     EvidenceStatus,
     Outlook,
+    Stage,
+    Symptom,
     Verdict,
 )
 from tailhound.model.symptomless import symptomless
@@ -92,6 +94,38 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         at_deadline=when.at_deadline,
         took_seconds=when.took_seconds,
         changed=changed_before(evidence, (symptom.onset if symptom else None) or when.since),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sketch:
+    """What can be told before the verdict: what is measured, and which runbooks are refuted."""
+
+    symptom: Symptom | None
+    stages: tuple[Stage, ...]
+    scope: str
+    ruled_out: tuple[str, ...]
+
+
+def sketch(case: Case, evidence: Sequence[Evidence]) -> Sketch:
+    """The facts and exclusions of the evidence so far; no cause is named before all is weighed.
+
+    What is ruled out here can become unknown when more comes in, and never confirmed.
+    """
+    rows = moved(evidence)
+    refuted = (
+        runbook.id
+        for runbook in case.runbooks
+        if judge(
+            runbook, case.plan.facts_of(runbook, evidence), values_for(runbook, case.site)
+        ).verdict
+        is Verdict.REFUTED
+    )
+    return Sketch(
+        symptom=symptom_of(rows, case.site.slo, case.resolved.usual),
+        stages=stages_of(evidence),
+        scope=scope_of(rows, evidence, case.resolved),
+        ruled_out=tuple(refuted),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any, TypeVar
 
+from tailhound.durable.investigating import Sketch
 from tailhound.flow import Turn
 from tailhound.model import Progress
 
@@ -59,32 +60,52 @@ async def within(turn: Turn, work: Coroutine[Any, Any, R]) -> tuple[R, bool]:
 
 
 class Progressing:
-    """Lets a few progress reports through, well apart; `write` may take its time.
+    """Lets a few progress reports through, well apart, the newest each time; `write` may take long.
 
     `quiet_from` is the time of the event loop from which on none is let through.
     """
 
     def __init__(
-        self, write: Callable[[Progress], Coroutine[Any, Any, None]], quiet_from: float
+        self, write: Callable[[Sketch], Coroutine[Any, Any, None]], quiet_from: float
     ) -> None:
         self._write = write
         self._quiet_from = quiet_from
         self._left = PROGRESS_AT_MOST
         self._next = asyncio.get_running_loop().time() + PROGRESS_APART_SECONDS
+        self._newest: Sketch | None = None
         self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, _counts: Progress, sketch: Sketch) -> None:
         """Report progress; called on the event loop as often as one likes."""
-        now = asyncio.get_running_loop().time()
-        too_soon = now < self._next or (self._task and not self._task.done())
-        if self._left <= 0 or too_soon or now >= self._quiet_from:
+        self._newest = sketch
+        self._offer()
+
+    def _offer(self) -> None:
+        """Write the newest report when it is time, else see to it that this is tried then."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        if self._left <= 0 or self._newest is None or now >= self._quiet_from:
             return
+        if now < self._next:
+            if self._timer is None:
+                self._timer = loop.call_at(self._next, self._on_time)
+            return
+        if self._task is not None and not self._task.done():
+            return
+        sketch, self._newest = self._newest, None
         self._left -= 1
         self._next = now + PROGRESS_APART_SECONDS
-        self._task = asyncio.create_task(self._write(progress))
+        self._task = asyncio.create_task(self._write(sketch))
+
+    def _on_time(self) -> None:
+        self._timer = None
+        self._offer()
 
     async def finish(self) -> None:
         """Wait for the report that is being written."""
         self._left = 0
+        if self._timer is not None:
+            self._timer.cancel()
         if self._task is not None:
             await self._task

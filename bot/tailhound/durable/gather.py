@@ -27,8 +27,9 @@ QUESTIONS_AT_MOST = 500
 TEXT_FACT = 2000
 """Characters of a fact that is a text."""
 
-OnProgress = Callable[[Progress], None]
-"""Called when a question opens or settles; how often that is shown is the caller's matter."""
+OnCount = Callable[[Progress, tuple[Evidence, ...]], None]
+"""Called when a question opens or settles, with what has been collected by then; how often that is
+shown is the caller's matter."""
 Record = Callable[[Request[Any], Any, float], None]
 """Called once for each question that was really asked: request, reply, seconds."""
 
@@ -118,7 +119,7 @@ async def gather(  # noqa: PLR0913 - three that say what is asked, three for who
     transports: Sequence[Transport],
     turn: Turn,
     *,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
     record: Record | None = None,
     memo: Memo | None = None,
 ) -> tuple[Evidence, ...]:
@@ -142,8 +143,9 @@ class _Wave:
 
     def __init__(self, transports: Sequence[Transport], turn: Turn, memo: Memo) -> None:
         self.memo = memo
-        self.on_progress: OnProgress | None = None
+        self.on_progress: OnCount | None = None
         self.record: Record | None = None
+        self.collected: list[Evidence] = []
         self._transports = transports
         self._turn = turn
         self._states: dict[Request[Any], str] = {}
@@ -208,6 +210,10 @@ class _Wave:
         if state == "waiting" and request in self._states:
             return
         self._states[request] = state
+        self.tell()
+
+    def tell(self) -> None:
+        """Report how far the wave is."""
         if self.on_progress is not None:
             states = list(self._states.values())
             self.on_progress(
@@ -215,7 +221,8 @@ class _Wave:
                     answered=states.count("answered"),
                     waiting=states.count("waiting"),
                     failed=states.count("failed"),
-                )
+                ),
+                tuple(self.collected),
             )
 
 
@@ -266,7 +273,10 @@ async def _collect(ask: Ask, wave: _Wave) -> Evidence:
         status=EvidenceStatus.EMPTY,
         took_seconds=round(clock() - start, 3),
     )
-    return filled(blank, facts, asked, broken)
+    found = filled(blank, facts, asked, broken)
+    wave.collected.append(found)
+    wave.tell()
+    return found
 
 
 async def _facts(ask: Ask, wave: _Wave, asked: list[Asked]) -> Mapping[str, FactValue]:

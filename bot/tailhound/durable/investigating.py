@@ -16,7 +16,10 @@ from tailhound.flow import Turn
 from tailhound.model import Diagnosis, Evidence, Incident, Progress
 
 Plain: TypeAlias = dict[str, Any]
-OnProgress: TypeAlias = Callable[[Progress], None]
+Sketch: TypeAlias = Callable[[], Progress]
+"""Makes the report of one moment, with what is measured by then: that takes some milliseconds."""
+OnProgress: TypeAlias = Callable[[Progress, Sketch], None]
+"""Called with the counts, and with what adds to them what is measured, for whoever shows it."""
 Record: TypeAlias = gather.Record
 
 

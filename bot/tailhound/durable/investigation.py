@@ -10,20 +10,21 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from tailhound.diagnosis.before import CHANGES
-from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, values_for
+from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, sketch, values_for
 from tailhound.diagnosis.group import nodes_of, workload_key
 from tailhound.diagnosis.plan import Plan, Planned, plan
 from tailhound.diagnosis.resolve import Resolved, resolve
-from tailhound.durable.gather import Ask, Memo, gather
+from tailhound.durable.gather import Ask, Memo, OnCount, gather
 from tailhound.durable.investigating import OnProgress, Plain, Record
 from tailhound.durable.one_first import OneFirst
 from tailhound.flow import Collector, Reading, Transport, Turn
-from tailhound.model import Diagnosis, Evidence, Incident
+from tailhound.model import Diagnosis, Evidence, Incident, Progress
 from tailhound.model.incident import ASKED_AGAIN_SECONDS
 from tailhound.model.symptomless import LATENCY
 from tailhound.model.unanswered import down
@@ -141,8 +142,25 @@ class Investigator:
         """Ask all first questions at once."""
         wanted = self._plan(resolved).first
         course = _Course(incident, turn, record, self.transports_for(incident))
-        found = await self._ask(wanted, course, on_progress)
+
+        def tell(counts: Progress, collected: tuple[Evidence, ...]) -> None:
+            on_progress(counts, partial(self._sketch, incident, resolved, counts, collected))
+
+        found = await self._ask(wanted, course, tell)
         return {"evidence": evidence_to_plain(found)}
+
+    def _sketch(
+        self, incident: Incident, resolved: Plain, counts: Progress, evidence: Sequence[Evidence]
+    ) -> Progress:
+        """The counts with the symptom and what is ruled out, on the evidence so far; pure."""
+        found = sketch(self._case(incident, resolved), evidence)
+        return dataclasses.replace(
+            counts,
+            symptom=found.symptom,
+            stages=found.stages,
+            scope=found.scope,
+            ruled_out=found.ruled_out,
+        )
 
     async def deepen(
         self, incident: Incident, resolved: Plain, collected: Plain, turn: Turn, *, record: Record
@@ -223,12 +241,10 @@ class Investigator:
     ) -> Diagnosis:
         """The verdict on what is there; pure."""
         self._memos.pop((incident.id, incident.n), None)
-        inputs = _inputs(resolved)
-        site = self._site(incident, inputs)
         subject = evidence_from_plain(resolved.get("evidence", []))
         known = {item.name for item in evidence}
         return diagnose(
-            Case(runbooks=self._runbooks, plan=self._plan(resolved), resolved=inputs, site=site),
+            self._case(incident, resolved),
             (*(item for item in subject if item.name not in known), *evidence),
             Circumstances(
                 decided_at=decided_at,
@@ -243,7 +259,7 @@ class Investigator:
         self,
         wanted: Sequence[Planned],
         course: "_Course",
-        on_progress: OnProgress | None = None,
+        on_progress: OnCount | None = None,
     ) -> tuple[Evidence, ...]:
         asks = [Ask(item.name, item.collector, item.params) for item in wanted if not item.why_not]
         found = await gather(
@@ -255,6 +271,15 @@ class Investigator:
             memo=self._memo(course.incident),
         )
         return (*found, *(item.unasked for item in wanted if item.why_not))
+
+    def _case(self, incident: Incident, resolved: Plain) -> Case:
+        inputs = _inputs(resolved)
+        return Case(
+            runbooks=self._runbooks,
+            plan=self._plan(resolved),
+            resolved=inputs,
+            site=self._site(incident, inputs),
+        )
 
     def _plan(self, resolved: Plain) -> Plan:
         return plan(self._runbooks, _inputs(resolved), self._always)

@@ -30,7 +30,7 @@ class Terms:
 
     as_of: datetime
     seconds: float
-    on_progress: OnProgress = lambda _progress: None
+    on_progress: OnProgress = lambda _counts, _sketch: None
     record: Record = _nobody
     given: Mapping[str, Any] = field(default_factory=dict)
 

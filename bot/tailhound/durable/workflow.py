@@ -24,12 +24,12 @@ from tailhound.durable.deadlines import (
     within,
 )
 from tailhound.durable.engine import Engine
-from tailhound.durable.investigating import InvestigatorFor, Plain
+from tailhound.durable.investigating import InvestigatorFor, Plain, Sketch
 from tailhound.durable.joins import Joining
 from tailhound.durable.keeping import Notebook
 from tailhound.errors import StoreUnavailable
 from tailhound.flow import Turn
-from tailhound.model import Diagnosis, Progress
+from tailhound.model import Diagnosis
 from tailhound.store import codec
 
 
@@ -226,8 +226,9 @@ class _Run:
             self._shop.cases.keep, (self._id, self._n), part, heard, turn.as_of
         )
 
-    async def _show(self, progress: Progress) -> None:
+    async def _show(self, sketch: Sketch) -> None:
         with suppress(StoreUnavailable):  # the verdict will say more than this
+            progress = await self._shop.blocking.run(sketch)
             await self._shop.blocking.run(self._shop.cases.progress, self._id, self._n, progress)
             self._shop.tell()
 

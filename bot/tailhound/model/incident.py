@@ -6,7 +6,7 @@ from enum import Enum
 
 from tailhound.model.alert import Alert, Subject, badness
 from tailhound.model.people import Feedback, OnIt, Queued, Silenced
-from tailhound.model.verdict import Diagnosis
+from tailhound.model.verdict import Diagnosis, Stage, Symptom
 
 
 class State(Enum):
@@ -32,12 +32,19 @@ OPEN_STATES = tuple(state for state in State if state not in CLOSED_STATES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an investigation is, for the message before the verdict."""
+    """How far an investigation is, for the message before the verdict: facts, and no suspect.
+
+    `symptom`, `stages` and `scope` are as in a diagnosis, as far as they are measured; `ruled_out`
+    names the runbooks that the evidence so far refutes.
+    """
 
     answered: int
     waiting: int
     failed: int
     ruled_out: tuple[str, ...] = ()
+    symptom: Symptom | None = None
+    stages: tuple[Stage, ...] = ()
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

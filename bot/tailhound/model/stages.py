@@ -1,5 +1,6 @@
 """Which stages of a request got slower, so that every surface names the same."""
 
+from tailhound.model.incident import Progress
 from tailhound.model.verdict import Diagnosis, Stage
 
 NOTHING_SECONDS = 0.001
@@ -10,11 +11,11 @@ _PART_OF_SLOWEST = 0.05
 """What a stage has to grow by to be slow: of its usual time, and of what the slowest one grew."""
 
 
-def slow_stages(diagnosis: Diagnosis | None) -> tuple[Stage, ...]:
+def slow_stages(measured: Diagnosis | Progress | None) -> tuple[Stage, ...]:
     """The stages that grew, the one that grew most first; empty when none is known to have."""
     known = [
         (stage.seconds - stage.usual_seconds, stage.usual_seconds, stage)
-        for stage in (diagnosis.stages if diagnosis else ())
+        for stage in (measured.stages if measured else ())
         if stage.seconds is not None and stage.usual_seconds is not None
     ]
     known.sort(key=lambda one: -one[0])

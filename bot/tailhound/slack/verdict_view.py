@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tailhound.model import Cause, Diagnosis, Symptom, Verdict, telling
+from tailhound.model import Cause, Diagnosis, Progress, Symptom, Verdict, telling
 from tailhound.model.names import capital, cause_name, small
 from tailhound.model.stages import slow_stages
 from tailhound.model.verdict import Changed
@@ -14,6 +14,9 @@ from tailhound.slack.people_view import PeopleView
 
 _SUMMARY, _SHAPE, _SECOND_STAGE, _SCOPE, _ONSET, _ALERT, _STAGES = range(1, 8)
 """How terse a symptom is that goes without each of these, the least important first."""
+
+_UNDER_WAY = ("first", "collecting", "again", "back", "deferred")
+"""Looks of an incident whose verdict is still to come; a diagnosis is of the time before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +30,21 @@ class VerdictView(PeopleView):
 
     @property
     def fresh(self) -> bool:
-        """Whether the verdicts are of this investigation, not of the one before."""
+        """Whether what is measured is of this investigation, not of the one before."""
+        if self.look in _UNDER_WAY:
+            return self.symptom is not None
         done = ("confirmed", "two fit", "unknown", "blind")
         return self.diagnosis is not None and self.look in done
 
     @property
+    def _measured(self) -> Diagnosis | Progress | None:
+        """What holds symptom, stages and scope: before the verdict, the progress."""
+        return self.incident.progress if self.look in _UNDER_WAY else self.diagnosis
+
+    @property
     def symptom(self) -> Symptom | None:
         """What left its usual band; None when nothing is known to have."""
-        return self.diagnosis.symptom if self.diagnosis else None
+        return self._measured.symptom if self._measured else None
 
     @property
     def symptom_name(self) -> Mrkdwn:
@@ -124,16 +134,16 @@ class VerdictView(PeopleView):
     @property
     def shape(self) -> str:
         """How it rose, and the load, in words; "" when unknown."""
-        if not self.diagnosis or self.ink.terse >= _SHAPE:
+        if not self.diagnosis or self.look in _UNDER_WAY or self.ink.terse >= _SHAPE:
             return ""
         return telling.shape(self.diagnosis)
 
     @property
     def scope(self) -> Mrkdwn:
         """`3 of 3 pods`; "" when unknown."""
-        if not self.diagnosis or self.ink.terse >= _SCOPE:
+        if not self._measured or self.ink.terse >= _SCOPE:
             return Mrkdwn("")
-        return self.ink.value(self.diagnosis.scope)
+        return self.ink.value(self._measured.scope)
 
     @property
     def slow_stages(self) -> tuple[Mrkdwn, ...]:
@@ -141,7 +151,7 @@ class VerdictView(PeopleView):
         most = 2 if self.ink.terse < _SECOND_STAGE else int(self.ink.terse < _STAGES)
         return tuple(
             self._stage(stage.stage, stage.seconds or 0.0, stage.usual_seconds or 0.0, first=n == 0)
-            for n, stage in enumerate(slow_stages(self.diagnosis)[:most])
+            for n, stage in enumerate(slow_stages(self._measured)[:most])
         )
 
     def _stage(self, stage: str, seconds: float, usual: float, *, first: bool) -> Mrkdwn:

@@ -11,6 +11,7 @@ import jsonschema
 from tailhound import app
 from tailhound.cli import alerts
 from tailhound.diagnosis.report import as_json
+from tailhound.durable.investigating import OnProgress, Sketch
 from tailhound.durable.investigation import Investigator
 from tailhound.durable.offline import Terms, investigate
 from tailhound.flow import Request
@@ -25,15 +26,18 @@ SETTINGS = Settings()
 RECORDING = load(shipped("demo") / "cpu-throttling.json")
 
 
-def diagnosed(recording: Recording = RECORDING, settings: Settings = SETTINGS) -> Incident:
+def diagnosed(
+    recording: Recording = RECORDING,
+    settings: Settings = SETTINGS,
+    on_progress: OnProgress = lambda _counts, _sketch: None,
+) -> Incident:
     investigator = Investigator(
         app.compiled(settings), app.collectors(), (ReplayTransport(recording),), settings
     )
     group = alerts.group_of(_body(recording), "recording")
     (incident,), _ = alerts.incidents_of(group, settings, recording.as_of)
-    return asyncio.run(
-        investigate(investigator, incident, Terms(as_of=recording.as_of, seconds=10))
-    )
+    terms = Terms(as_of=recording.as_of, seconds=10, on_progress=on_progress)
+    return asyncio.run(investigate(investigator, incident, terms))
 
 
 def verdict(incident: Incident) -> Diagnosis:
@@ -68,6 +72,18 @@ def test_the_recorded_incident_is_the_cpu_limit() -> None:
     assert found.symptom is not None
     assert found.symptom.onset is not None
     jsonschema.validate(as_json(incident), SCHEMA)
+
+
+def test_before_the_verdict_the_symptom_and_what_is_ruled_out_are_told_and_no_cause() -> None:
+    told: list[Sketch] = []
+    final = verdict(diagnosed(on_progress=lambda _counts, sketch: told.append(sketch)))
+    first, last = told[0](), told[-1]()
+    assert (first.symptom, first.ruled_out) == (None, ())
+    assert last.symptom == final.symptom
+    assert last.stages == final.stages
+    refuted = {one.runbook for one in final.causes if one.verdict is Verdict.REFUTED}
+    assert last.ruled_out
+    assert set(last.ruled_out) <= refuted
 
 
 def test_the_same_evidence_gives_the_same_verdict() -> None:

@@ -8,11 +8,17 @@ import pytest
 
 from tailhound.durable import deadlines
 from tailhound.durable.deadlines import Clockwork, Progressing, within
+from tailhound.durable.investigating import Sketch
 from tailhound.flow import Turn
 from tailhound.model import Progress
 from tests.unit.durable import kit
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
+
+
+def report(answered: int) -> tuple[Progress, Sketch]:
+    counts = Progress(answered=answered, waiting=0, failed=0)
+    return counts, lambda: counts
 
 
 def test_steps_share_the_time_until_the_verdict() -> None:
@@ -59,25 +65,52 @@ def test_progress_is_written_rarely_and_never_twice_at_once(
         written: list[int] = []
         at_once = 0
 
-        async def write(progress: Progress) -> None:
+        async def write(sketch: Sketch) -> None:
             nonlocal at_once
             at_once += 1
             assert at_once == 1
             await asyncio.sleep(0.03)
-            written.append(progress.answered)
+            written.append(sketch().answered)
             at_once -= 1
 
         progressing = Progressing(write, math.inf)
         for i in range(60):
-            progressing(Progress(answered=i, waiting=0, failed=0))
+            progressing(*report(i))
             await asyncio.sleep(0.005)
         await progressing.finish()
         assert 1 <= len(written) <= deadlines.PROGRESS_AT_MOST
         assert written == sorted(written)
         assert written[0] > 0
-        progressing(Progress(answered=99, waiting=0, failed=0))
+        progressing(*report(99))
         await progressing.finish()
         assert 99 not in written
+
+    kit.run(scene())
+
+
+def test_the_newest_report_is_written_when_its_time_comes_though_nothing_more_happens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deadlines, "PROGRESS_APART_SECONDS", 0.05)
+
+    async def scene() -> None:
+        written: list[int] = []
+        done = asyncio.Event()
+
+        async def write(sketch: Sketch) -> None:
+            written.append(sketch().answered)
+            done.set()
+
+        progressing = Progressing(write, math.inf)
+        progressing(*report(1))
+        progressing(*report(2))
+        assert written == []
+        await done.wait()
+        assert written == [2]
+        progressing(*report(3))
+        await progressing.finish()
+        await asyncio.sleep(0.1)
+        assert written == [2], "what was not due when the verdict came is never written"
 
     kit.run(scene())
 
@@ -86,15 +119,15 @@ def test_shortly_before_the_deadline_no_progress_is_written() -> None:
     async def scene() -> None:
         written: list[int] = []
 
-        async def write(progress: Progress) -> None:
-            written.append(progress.answered)
+        async def write(sketch: Sketch) -> None:
+            written.append(sketch().answered)
 
         now = asyncio.get_running_loop().time()
         clockwork = Clockwork(NOW + timedelta(seconds=30), NOW, 10.0)
         assert clockwork.quiet_from == pytest.approx(now + 27.5, abs=0.2)
         progressing = Progressing(write, now - 1.0)
         progressing._next = 0.0
-        progressing(Progress(answered=1, waiting=0, failed=0))
+        progressing(*report(1))
         await progressing.finish()
         assert written == []
 

@@ -451,11 +451,16 @@ def test_secrets_reach_neither_collector_nor_notes_nor_recording() -> None:
 
 
 def test_progress_counts_questions_and_ends_with_none_waiting() -> None:
-    told: list[Progress] = []
+    told: list[tuple[Progress, tuple[Evidence, ...]]] = []
     replies = {"first": vector(1), "second": TIMEOUT, "third": EMPTY}
-    run([By(two), once("first"), once("third")], Answers(replies), on_progress=told.append)
-    assert told[0] == Progress(answered=0, waiting=1, failed=0)
-    assert told[-1] == Progress(answered=2, waiting=0, failed=1)
+    found = run(
+        [By(two), once("first"), once("third")],
+        Answers(replies),
+        on_progress=lambda *report: told.append(report),
+    )
+    assert told[0] == (Progress(answered=0, waiting=1, failed=0), ())
+    assert told[-1][0] == Progress(answered=2, waiting=0, failed=1)
+    assert sorted(map(id, told[-1][1])) == sorted(map(id, found))
 
 
 def test_each_question_is_recorded_once_with_its_reply() -> None:

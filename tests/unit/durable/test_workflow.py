@@ -221,6 +221,9 @@ def test_progress_is_shown_before_the_verdict_but_rarely(
             (message,) = lab.chat.posts(id)
             with_progress = [d for d in lab.chat.messages[message] if d.incident.progress]
             assert 1 <= len(with_progress) <= 3
+            assert {
+                d.incident.progress.ruled_out for d in with_progress if d.incident.progress
+            } == {("gpu-clocks",)}
             assert lab.incident(id).progress is None
 
     kit.run(scene())

@@ -62,9 +62,10 @@ PHRASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "F": ("Incident ", " · received ", " · changes: "),
     },
     "collecting": {
-        "H": ("🔎 Investigating: ",),
+        "H": ("🔎 Investigating: slow ",),
+        "S": (", usually ", " · SLO ", "pods · started ", "\nSlow stage: *", "s*, usually "),
         "W": ("*Checking:* 31 of 47 questions answered, 15 waiting, 1 failed · verdict by ",),
-        "T": ("Investigating: ",),
+        "T": ("Investigating: ", ", usually ", "). Verdict by "),
     },
     "confirmed": {
         "H": ("🎯 Cause found: ",),
@@ -357,6 +358,37 @@ def test_a_time_that_goes_stale_is_told_by_the_readers_client(state: str) -> Non
     for block in made.blocks:
         text = str(block)
         assert not re.search(r"\d+\s*(s|min|h) ago", text.replace("\u00a0", " "))
+
+
+def test_what_is_measured_stands_in_the_message_before_the_verdict() -> None:
+    told = shown(COLLECTING)
+    assert told["H"] == "🔎 Investigating: slow inter-token p50 on chat-json"
+    assert told["S"].startswith("*Inter-token p50 80 ms*, usually 8 ms (x10) · SLO 20 ms\n")
+    assert told["S"].endswith("\nSlow stage: *decode 4.1 s*, usually 0.41 s")
+    assert told["T"].startswith(
+        "Investigating: llm/chat-json, inter-token p50 80 ms, usually 8 ms (x10). Verdict by "
+    )
+
+
+def test_until_a_symptom_is_measured_only_what_the_alert_says_is_told() -> None:
+    assert COLLECTING.progress is not None
+    early = shown(
+        replace(COLLECTING, progress=replace(COLLECTING.progress, symptom=None, stages=()))
+    )
+    assert early["S"].startswith("*The alert says:* “")
+    assert "usually" not in early["S"]
+    assert early["H"] == "🔎 Investigating: InferenceInterTokenLatencyHigh on chat-json"
+
+
+def test_while_it_is_checked_again_the_symptom_is_the_new_one_and_never_the_old() -> None:
+    assert COLLECTING.progress is not None
+    assert COLLECTING.progress.symptom is not None
+    worse = replace(COLLECTING.progress.symptom, value=0.76)
+    progress = replace(COLLECTING.progress, symptom=worse)
+    for state in (BACK, STATES["again"]):
+        assert "80 ms" not in shown(replace(state, progress=None))["S"]
+        told = shown(replace(state, progress=progress))["S"]
+        assert told.startswith("*Inter-token p50 760 ms*, usually 8 ms (x95)")
 
 
 def test_when_nobody_is_asked_again_any_more_the_message_promises_nothing() -> None:

@@ -12,6 +12,7 @@ from tests.samples.hostile import HOSTILE
 from tests.samples.incidents import (
     BACK,
     BLIND,
+    COLLECTING,
     CONFIRMED,
     DEFERRED,
     FAILED,
@@ -151,6 +152,10 @@ def test_who_is_asked_again_is_told_with_its_end_and_no_longer() -> None:
     assert told not in text_of(replace(BLIND, asked_until=None))
     assert told not in text_of(replace(BLIND, asked_until=BLIND.received_at))
     assert told in text_of(replace(UNKNOWN, asked_until=BLIND.asked_until))
+
+
+def test_the_symptom_stands_on_the_page_before_the_verdict() -> None:
+    assert f"Inter-token p50 80{NBSP}ms, usually 8{NBSP}ms (x10)." in html_of(COLLECTING)
 
 
 def test_two_that_fit_are_no_chain() -> None:
