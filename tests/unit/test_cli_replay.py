@@ -153,8 +153,8 @@ def test_an_edited_threshold_shows_what_it_changes(desk: Desk) -> None:
     assert claim.split("   ")[0].strip() == ""
     assert "Loses real time, not just idle bursts" in claim
     assert "yes -> no" in claim
-    assert "needed 0.05 s/s" in claim.replace("\xa0", " ")
-    assert "now needs 100 s/s" in claim.replace("\xa0", " ")
+    assert "needed 0.05 s per second" in claim.replace("\xa0", " ")
+    assert "now needs 100 s per second" in claim.replace("\xa0", " ")
     assert rest[0].split() == ["primary", "cpu-throttling", "->", "none", "CHANGED"]
     assert rest[1].split() == ["confidence", "high", "->", "none", "CHANGED"]
 

@@ -50,7 +50,7 @@ def plain(text: str) -> str:
         (1, "cores", "1 core"),
         (0.5, "cores", "0.5 cores"),
         (2.4, "per_second", "2.4/s"),
-        (1.4, "seconds_per_second", "1.4 s/s"),
+        (1.4, "seconds_per_second", "1.4 s per second"),
         (1.5, "tokens_per_second", "1.5 tok/s"),
         (98_000, "tokens", "98k tokens"),
         (9400, "count", "9,400"),

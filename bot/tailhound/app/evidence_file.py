@@ -18,7 +18,7 @@ from tailhound.web.markdown import code, escaped, fence
 from tailhound.web.render import Renderer
 
 FILE_BYTES = 900_000
-"""Slack shows the beginning of files up to a megabyte; the page has what does not fit."""
+"""Slack shows the beginning of files up to a megabyte; the store has what does not fit."""
 
 _ONE_OUTPUT = 64 * 1024
 _VALUE = 400
@@ -36,14 +36,15 @@ class EvidenceFile:
         """The file's text; everything in it is redacted."""
         now = self.now()
         base = self.settings.listen.public_url.rstrip("/")
+        page = f"{base}/incidents/{incident.id}" if base else ""
         text = Renderer(self.settings, Assets(), {}).markdown(
-            "export", now=now, incident=incident, page=f"{base}/incidents/{incident.id}"
+            "export", now=now, incident=incident, page=page
         )
         parts = [text.rstrip()]
         if incident.diagnosis is not None:
             parts.append(_values(incident.diagnosis))
         left = FILE_BYTES - sum(len(part.encode()) for part in parts)
-        parts.append(_outputs(self.raw(incident.id), now, left))
+        parts.append(_outputs(self.raw(incident.id), now, left, page))
         return "\n\n".join(parts) + "\n"
 
 
@@ -60,8 +61,8 @@ def _facts(item: Evidence) -> Iterable[str]:
         yield f"- {escaped(f'{item.name}.{name}')}: {code(safe)}"
 
 
-def _outputs(raw: Sequence[RawOutput], now: datetime, room: int) -> str:
-    """The raw outputs as far as there is room; the rest is counted."""
+def _outputs(raw: Sequence[RawOutput], now: datetime, room: int, page: str) -> str:
+    """The raw outputs as far as there is room; the rest is counted, and stands on the page."""
     told = ["## Raw outputs"]
     shown = 0
     for output in raw:
@@ -73,7 +74,8 @@ def _outputs(raw: Sequence[RawOutput], now: datetime, room: int) -> str:
         shown += 1
     if shown < len(raw):
         left = plural(len(raw) - shown, "more output")
-        told.append(f"{left} on the page: there is no room for more here.")
+        where = " on the page" if page else " in the store"
+        told.append(f"{left}{where}: there is no room for more here.")
     elif not raw:
         told.append("No answer was kept.")
     return "\n\n".join(told)

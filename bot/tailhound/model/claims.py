@@ -43,6 +43,17 @@ def says(check: Check) -> str:
     return _SAYS[check.truth]
 
 
+def bearing(check: Check, runbook: str) -> str:
+    """What an answer says of the cause: `✓ ID`, `✗ ID`, `? ID`.
+
+    A refuting claim that does not hold is good news for the cause, and one that holds is not: the
+    mark is of what it says, never of the claim.
+    """
+    if check.part is not Part.REFUTE or check.truth is Truth.UNKNOWN:
+        return f"{mark(check)} {runbook}"
+    return f"✗ {runbook}" if check.truth is Truth.TRUE else f"✓ {runbook} (not against it)"
+
+
 def values(check: Check, most: int = 3) -> tuple[Value, ...]:
     """What a claim saw, at most `most` values, each with what it needs; never empty.
 
@@ -138,24 +149,42 @@ def needs(check: Check, most: int = 2) -> str:
     return ", ".join([*told.values()][:most])
 
 
-def needed(bounds: Sequence[Bound], part: Part) -> str:
-    """`needs 25 %`, `needs over 0`, `needs under 72 °C`, `needs x0.8 to x1.2`, `refuted at 0`."""
+def bounds(check: Check, most: int = 2) -> str:
+    """What a claim needs, in full and without the verb: `over 25 %`, `under 72 °C, or over 9`.
+
+    "" where the claim has no bound.
+    """
+    told: dict[str, str] = {}
+    for name in dict.fromkeys(bound.fact for bound in check.needs):
+        found = [bound for bound in check.needs if bound.fact == name]
+        text = needed(found, check.part, in_full=True).removeprefix("needs ")
+        told.setdefault(text, f"or {text}" if told and found[0].alternative else text)
+    return ", ".join([*told.values()][:most])
+
+
+def needed(bounds: Sequence[Bound], part: Part, *, in_full: bool = False) -> str:
+    """`needs 25 %`, `needs over 0`, `needs under 72 °C`, `needs x0.8 to x1.2`, `refuted at 0`.
+
+    `in_full` says also `needs over 25 %`, where nothing else tells the direction.
+    """
     verb = "refuted" if part is Part.REFUTE else "needs"
     low = [bound for bound in bounds if bound.comparison in (">", ">=")]
     high = [bound for bound in bounds if bound.comparison in ("<", "<=")]
     together = len({bound.alternative for bound in bounds}) == 1
     if together and len(low) == 1 and len(high) == 1 and low[0].value < high[0].value:
         return f"{verb} {_bound(low[0])} to {_bound(high[0])}"
-    return f"{verb} " + " or ".join(dict.fromkeys(_one(bound, part) for bound in bounds[:2]))
+    return f"{verb} " + " or ".join(
+        dict.fromkeys(_one(bound, part, in_full=in_full) for bound in bounds[:2])
+    )
 
 
 def _bound(bound: Bound) -> str:
     return number(bound.value, bound.unit)
 
 
-def _one(bound: Bound, part: Part) -> str:
+def _one(bound: Bound, part: Part, *, in_full: bool) -> str:
     text = _bound(bound)
-    if bound.value == 0 and bound.comparison == ">":
+    if bound.comparison == ">" and (bound.value == 0 or (in_full and part is not Part.REFUTE)):
         return f"over {text}"
     if bound.value == 0 and bound.comparison == "<=":
         return f"at {text}" if part is Part.REFUTE else text

@@ -49,7 +49,7 @@ def _with_unit(value: float, unit: str) -> str:
     if unit == "per_second":
         return f"{count(value)}/s"
     words = {
-        "seconds_per_second": "s/s",
+        "seconds_per_second": f"s{NBSP}per{NBSP}second",
         "tokens_per_second": "tok/s",
         "celsius": "°C",
         "cores": "core" if value == 1 else "cores",

@@ -14,6 +14,7 @@ from tailhound.slack.blocks import SlackMessage, message
 from tailhound.slack.buttons import Offers
 from tailhound.slack.calls import Calls
 from tailhound.slack.draft import Draft, is_reply
+from tailhound.slack.ink import IN_THREAD, ON_PAGE
 from tailhound.slack.limits import SECTION_TEXT
 from tailhound.slack.pace import Pace
 from tailhound.slack.sender import Result, Sender
@@ -63,6 +64,7 @@ class SlackNotifier:
             written=written,
             now=now,
             clock=clock,
+            page=bool(public_url),
         )
         self._channel_limit, self._offers = channel_limit, offers
         self._public_url, self._now = public_url.rstrip("/"), now
@@ -78,12 +80,16 @@ class SlackNotifier:
         storm = delivery.storm
         shown = self._storm(storm) if storm else self._own(delivery, delivery.mention)
         anew = self._own(delivery, "") if delivery.mention and delivery.message else shown
-        return await self._sender.send(Draft(delivery, _wordings(shown), anew=_wordings(anew)))
+        wordings, instead = self._wordings(shown), self._wordings(anew)
+        return await self._sender.send(Draft(delivery, wordings, anew=instead))
 
     def close(self) -> None:
         """Start no further call; those on their way end by themselves."""
         self._calls.close()
         self._thread.close()
+
+    def _wordings(self, shown: SlackMessage) -> tuple[SlackMessage, ...]:
+        return (shown, _text_only(shown, ON_PAGE if self._public_url else IN_THREAD))
 
     def _own(self, delivery: Delivery, mention: str) -> SlackMessage:
         """The incident's own message. `mention` is left out where it would notify once more."""
@@ -110,11 +116,7 @@ class SlackNotifier:
         )
 
 
-def _wordings(shown: SlackMessage) -> tuple[SlackMessage, ...]:
-    return (shown, _text_only(shown))
-
-
-def _text_only(shown: SlackMessage) -> SlackMessage:
+def _text_only(shown: SlackMessage, rest: str) -> SlackMessage:
     """The shortest message that still tells state, symptom and verdict."""
     parts = [shown.text]
     sections = [block for block in shown.blocks if block["type"] == "section"]
@@ -123,5 +125,5 @@ def _text_only(shown: SlackMessage) -> SlackMessage:
         if len("\n".join([*parts, text])) <= _TEXT_ROOM:
             parts.append(text)
     if len(sections) >= len(parts):
-        parts.append("The rest is on the page.")
+        parts.append(f"The rest is {rest}.")
     return SlackMessage(text="\n".join(parts), blocks=())

@@ -59,11 +59,14 @@ class PeopleView(AlertView):
 
     @property
     def late(self) -> str:
-        """`posted 4 min late (Slack limit)`; "" for a first post in time, or not posted yet."""
+        """`posted 4 min late`; "" for a first post in time, or not posted yet.
+
+        A limit of Slack, an outage, a storm, our own absence: nobody keeps the reason.
+        """
         late = self.posted_at - self.incident.received_at.timestamp()
         if self.posted_at <= 0 or late <= _LATE_SECONDS:
             return ""
-        return f"posted {duration(late - late % 60)} late (Slack limit)"
+        return f"posted {duration(late - late % 60)} late"
 
     @property
     def said(self) -> tuple[Mrkdwn, ...]:

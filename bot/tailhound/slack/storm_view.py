@@ -4,7 +4,10 @@ Each of the worst is a line with a button that gives it a message of its own. Th
 and stands in the list.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from tailhound.model import Incident
@@ -14,10 +17,11 @@ from tailhound.notifiers import Storm
 from tailhound.slack.actions import OPEN_HELD, PAGE, value_of
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.buttons import Offers
-from tailhound.slack.ink import Ink
+from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.ink import IN_THREAD, ON_PAGE, Ink
 from tailhound.slack.kit import Block, actions, button, context, header, section
 from tailhound.slack.limits import OUR_BYTES, URL
-from tailhound.slack.texts import fitted
+from tailhound.slack.texts import fitted, written
 from tailhound.slack.view import View
 
 ROWS: Final = 5
@@ -40,17 +44,20 @@ def storm_message(
     `channel_limit` is how many new messages the channel takes in how many seconds.
     """
     list_url = list_url if len(list_url) <= URL else ""
-    shown = storm.worst[:ROWS]
+    shown, page = storm.worst[:ROWS], bool(list_url)
+    see = partial(_view, now=now, page=page)
     for length in ROW_LENGTHS:
-        rows = tuple(_row(n, one, now, length, offers) for n, one in enumerate(shown, 1))
+        rows = tuple(
+            _row(n, one, partial(see, one), length, offers) for n, one in enumerate(shown, 1)
+        )
         drawn = (
             header("H", _head(storm)),
-            section("S", _why(storm, channel_limit, offers), expand=True),
+            section("S", _why(storm, channel_limit, offers, page=page), expand=True),
             *rows,
             actions("L", _links(list_url)),
-            context("F", _foot(storm, now, bool(list_url))),
+            context("F", _foot(storm, now, page=page)),
         )
-        result = SlackMessage(text=_text(storm, now), blocks=_marked(drawn, storm))
+        result = SlackMessage(text=_text(storm, see), blocks=_marked(drawn, storm))
         if result.bytes <= OUR_BYTES:
             break
     return result
@@ -64,61 +71,68 @@ def _marked(drawn: tuple[Block | None, ...], storm: Storm) -> tuple[Block, ...]:
 
 
 def _head(storm: Storm) -> str:
-    shown = storm.incidents - storm.held
-    return f"⏸️ {_at_once(storm)}: {shown:,} shown, {storm.held:,} in this message"
+    return written(
+        "storm_head",
+        incidents=plural(storm.incidents, "incident"),
+        shown=f"{storm.incidents - storm.held:,}",
+        held=f"{storm.held:,}",
+    )
 
 
-def _at_once(storm: Storm) -> str:
-    return f"{plural(storm.incidents, 'incident')} at once"
-
-
-def _why(storm: Storm, channel_limit: tuple[int, float], offers: Offers) -> str:
+def _why(storm: Storm, channel_limit: tuple[int, float], offers: Offers, *, page: bool) -> str:
     messages, seconds = channel_limit
-    wish = ", or when you open it" if offers.interactive and storm.worst else ""
-    lines = [
-        f"*This channel takes {plural(messages, 'new message')} in {duration(seconds)}.* "
-        "Each incident is checked all the same, and has its page.",
-        f"It gets its own message when it is critical and its cause is confirmed{wish}.",
-    ]
-    if not storm.worst:
-        lines.append("*None of them is open any more.*")
-    return "\n".join(lines)
+    return written(
+        "storm_why",
+        messages=plural(messages, "new message"),
+        within=duration(seconds),
+        page=page,
+        opens=offers.interactive and bool(storm.worst),
+        worst=bool(storm.worst),
+    )
 
 
-def _row(number: int, incident: Incident, now: datetime, length: int, offers: Offers) -> Block:
-    text = fitted("R", lambda ink: _view(incident, now, ink), length)
-    opens = (
-        button(f"Open {_view(incident, now, Ink(10, 16, 0)).id}", OPEN_HELD,
-               value=value_of(incident))
-        if offers.interactive
-        else None
-    )  # fmt: skip
-    return section(str(number), text, expand=True, accessory=opens) or {}
+def _row(
+    number: int, incident: Incident, see: Callable[[Ink], View], length: int, offers: Offers
+) -> Block:
+    text, tight = fitted("R", see, length), see(Ink(10, 16, 0))
+    opens = button(f"Open {tight.id}", OPEN_HELD, value=value_of(incident))
+    given = opens if offers.interactive else None
+    return section(str(number), text, expand=True, accessory=given) or {}
 
 
-def _view(incident: Incident, now: datetime, ink: Ink) -> View:
-    return View(incident=incident, now=now, ink=ink, page=True)
+def _view(incident: Incident, ink: Ink, *, now: datetime, page: bool) -> View:
+    told = replace(ink, rest=ON_PAGE if page else IN_THREAD)
+    return View(incident=incident, now=now, ink=told, page=page)
 
 
 def _links(list_url: str) -> tuple[Block, ...]:
     return (button("All of them ↗", PAGE, url=list_url),) if list_url else ()
 
 
-def _foot(storm: Storm, now: datetime, page: bool) -> str:
+def _foot(storm: Storm, now: datetime, *, page: bool) -> str:
     """Since when, and how many are not shown; they are to be found somewhere in any case."""
     left = storm.held - min(len(storm.worst), ROWS)
-    where = "in the list" if page else "in `tailhound incidents`"
-    rest = f" · + {left:,} more {where}" if left > 0 else ""
-    return f"Since {day_clock(storm.since, now)}{rest} · this message changes as they do"
+    return written(
+        "storm_foot",
+        since=day_clock(storm.since, now),
+        left=f"{left:,}" if left > 0 else "",
+        page=page,
+    )
 
 
-def _text(storm: Storm, now: datetime) -> str:
+def _text(storm: Storm, see: Callable[[Incident, Ink], View]) -> str:
     """`37 incidents at once. Worst: prod/llm-70b, ... 25 of them in one message, since ...`."""
-    told = f"{storm.held:,} of them in one message, since {clock(storm.since)}."
-    if not storm.worst:
-        return f"{_at_once(storm)}. {told}"
-    worst = fitted("RT", lambda ink: _view(storm.worst[0], now, ink), 140, _tells_at_once)
-    return f"{_at_once(storm)}. Worst: {worst} {told}"
+    worst = ""
+    if storm.worst:
+        first = storm.worst[0]
+        worst = fitted("RT", partial(see, first), 140, _tells_at_once)
+    return written(
+        "storm_notice",
+        incidents=plural(storm.incidents, "incident"),
+        worst=Mrkdwn(worst),
+        held=f"{storm.held:,}",
+        since=clock(storm.since),
+    )
 
 
 def _tells_at_once(text: str, view: View) -> bool:

@@ -7,6 +7,7 @@ sent, and the last has none.
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from tailhound.model import Cause, Check, Incident, Part, claims
 from tailhound.model.wording import cut
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.escape import clean, value
-from tailhound.slack.ink import Ink
+from tailhound.slack.ink import IN_FILE, ON_PAGE, Ink
 from tailhound.slack.kit import Block, plain, section
 from tailhound.slack.limits import IMAGE_ALT, OUR_BYTES, SECTION_TEXT, TABLE_ROWS
 from tailhound.slack.texts import fitted
@@ -48,9 +49,9 @@ _LOUD_END: Final = " Act in the message above."
 Wordings = tuple[SlackMessage, ...]
 
 
-def timeline(incident: Incident, now: datetime) -> Wordings:
-    """The verdict in one line, and what happened, newest last."""
-    view = _views(incident, now)
+def timeline(incident: Incident, now: datetime, *, page: bool = True) -> Wordings:
+    """The verdict in one line, and what happened, newest last. `page`: pages have an address."""
+    view = _views(incident, now, page=page)
     told = fitted("timeline", view, _ROOM)
     text = fitted("timeline text", view, TEXT)
     return _said("TL", told, text)
@@ -74,14 +75,19 @@ def evidence(incident: Incident, now: datetime) -> Wordings:
 
 
 def charts(
-    incident: Incident, now: datetime, drawn: Sequence[Chart], files: Sequence[str]
+    incident: Incident,
+    now: datetime,
+    drawn: Sequence[Chart],
+    files: Sequence[str],
+    *,
+    page: bool = True,
 ) -> Wordings:
     """One to three images with what they show; without `files`, where they are to be found."""
-    view = _views(incident, now, rows=len(files))
+    view = _views(incident, now, rows=len(files), page=page)
     told = fitted("charts", view, 600)
     text = fitted("charts text", view, TEXT)
     titles = "\n".join(f"· {value(chart.title, 160)}" for chart in drawn)
-    without = _views(incident, now)
+    without = _views(incident, now, page=page)
     bare = f"{fitted('charts', without, 600)}\n{titles}".strip()
     if not files:
         return _said("CH", bare, text)
@@ -102,10 +108,11 @@ def event(incident: Incident, name: str, now: datetime, mention: str = "") -> Wo
 
 
 def _views(
-    incident: Incident, now: datetime, *, rows: int = 0, event: str = ""
+    incident: Incident, now: datetime, *, rows: int = 0, event: str = "", page: bool = True
 ) -> Callable[[Ink], ThreadView]:
     def view(ink: Ink) -> ThreadView:
-        return ThreadView(incident=incident, now=now, ink=ink, page=True, rows=rows, event=event)
+        told = replace(ink, rest=ON_PAGE if page else IN_FILE)
+        return ThreadView(incident=incident, now=now, ink=told, page=page, rows=rows, event=event)
 
     return view
 
@@ -144,12 +151,12 @@ def _rows(incident: Incident) -> list[Row]:
 
 
 def _row(cause: Cause, check: Check) -> Row:
-    needs = claims.needs(check).removeprefix("needs ") or _WITHOUT_BOUND[check.part]
+    needs = claims.bounds(check) or _WITHOUT_BOUND[check.part]
     cells = (
         check.claim.rstrip("."),
         claims.told(check, 2, with_needs=False),
         needs,
-        f"{claims.mark(check)} {cause.runbook}",
+        claims.bearing(check, cause.runbook),
     )
     cut_cells = [cut(clean(text), most) or "-" for text, most in zip(cells, _CELLS, strict=True)]
     return cut_cells[0], cut_cells[1], cut_cells[2], cut_cells[3]

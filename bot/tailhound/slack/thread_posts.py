@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from tailhound.charts.chart import Chart
@@ -49,7 +50,7 @@ class _Pictures:
 
 class ThreadPosts:
     """Makes and sends the posts in threads. `painter` draws, `written` tells all evidence; `clock`
-    is monotonic.
+    is monotonic. `page`: pages have an address, to which posts may point.
     """
 
     def __init__(  # noqa: PLR0913 - each is told by its name
@@ -61,10 +62,11 @@ class ThreadPosts:
         written: Written | None,
         now: Callable[[], datetime],
         clock: Callable[[], float],
+        page: bool = True,
     ) -> None:
         self._sender, self._uploads = sender, uploads
         self._painter, self._written, self._now = painter, written, now
-        self._preparing = Preparing(clock)
+        self._preparing, self._page = Preparing(clock), page
         self._blocking = Blocking("slack-files", 1)
 
     def close(self) -> None:
@@ -76,7 +78,7 @@ class ThreadPosts:
         """Post, or edit, one part of a thread."""
         kind = delivery.part.partition(":")[0]
         if kind == TIMELINE:
-            return await self._told(delivery, thread.timeline)
+            return await self._told(delivery, partial(thread.timeline, page=self._page))
         if kind == EVIDENCE:
             return await self._told(delivery, thread.evidence)
         if delivery.message:
@@ -114,7 +116,7 @@ class ThreadPosts:
         if not pictures.drawn:
             self._preparing.forget(key)
             return Posted(delivery.place, "")
-        told = thread.charts(incident, now, pictures.drawn, pictures.files)
+        told = thread.charts(incident, now, pictures.drawn, pictures.files, page=self._page)
         result = await self._sender.send(Draft(delivery, told))
         if not isinstance(result, Later) or not pictures.files:
             self._preparing.forget(key)

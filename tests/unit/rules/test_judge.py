@@ -204,7 +204,7 @@ def test_bounds_in_words() -> None:
     )
     told = judge(runbook, facts(cpu={"lost": 0.1}))
     lines = [claims.sentence(one).replace("\u00a0", " ") for one in told.checks]
-    assert "0.1 s/s (needs 0.05 s/s to 0.15 s/s)" in lines
+    assert "0.1 s per second (needs 0.05 s per second to 0.15 s per second)" in lines
     assert "x3 (needs under x2)" in lines
 
 
@@ -234,11 +234,13 @@ def told_of(condition: str, **more: Any) -> list[str]:
 
 def test_alternatives_in_words() -> None:
     low = told_of(EITHER, cpu={"lost": 0.01}, queue={"wait_seconds_ratio": 1})
-    assert low == ["lost 0.01 s/s (needs 0.05 s/s), wait x1 (or needs x2)"]
+    assert low == ["lost 0.01 s per second (needs 0.05 s per second), wait x1 (or needs x2)"]
     high = told_of(EITHER, cpu={"lost": 0.01}, queue={"wait_seconds_ratio": 3})
     assert high == ["wait x3 (needs x2)"]
 
 
 def test_two_bounds_of_one_value_are_a_range_only_where_both_must_hold() -> None:
     apart = "cpu.lost > lost * 3 or cpu.lost < lost"
-    assert told_of(apart, cpu={"lost": 0.1}) == ["lost 0.1 s/s (needs 0.15 s/s or under 0.05 s/s)"]
+    assert told_of(apart, cpu={"lost": 0.1}) == [
+        "lost 0.1 s per second (needs 0.15 s per second or under 0.05 s per second)"
+    ]

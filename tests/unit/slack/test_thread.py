@@ -111,8 +111,14 @@ def test_the_evidence_is_a_table_of_all_claims_confirmed_causes_first() -> None:
     assert rows[0] == [
         "Stopped in more than a tenth of its periods",
         "100\xa0%",
-        "10\xa0%",
+        "over 10\xa0%",
         "✓ cpu-throttling",
+    ]
+    assert rows[4] == [
+        "Hardly ever stopped",
+        "100\xa0%",
+        "refuted under 5\xa0%",
+        "✓ cpu-throttling (not against it)",
     ]
     assert CONFIRMED.diagnosis is not None
     verdicts = {cause.runbook: cause.verdict for cause in CONFIRMED.diagnosis.causes}

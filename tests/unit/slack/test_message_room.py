@@ -1,0 +1,226 @@
+"""What a message leaves out where there is little room, and where it says that the rest is."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tailhound.charts.plan import charts_of
+from tailhound.model import Diagnosis, Incident, Outlook, Stage
+from tailhound.slack import thread
+from tailhound.slack.blocks import SlackMessage, lines, message
+from tailhound.slack.ink import LADDERS, Ink
+from tailhound.slack.limits import SYMPTOM_LINES
+from tailhound.slack.storm_view import storm_message
+from tailhound.slack.todo import offers
+from tests.samples.causes import MATCH, RAISE
+from tests.samples.incidents import CONFIRMED, RESOLVED, STATES, STORM, TWO_FIT, WITH_PEOPLE
+from tests.samples.story import NOW, SYMPTOM, at
+
+PAGE = "https://tailhound.example/incidents/8R5W"
+ALL = {**STATES, **WITH_PEOPLE}
+
+
+def slots(incident: Incident, page: str = PAGE) -> dict[str, str]:
+    """The texts of a message by slot, T among them."""
+    made = message(incident, page_url=page, now=NOW)
+    told = {"T": made.text}
+    for block in made.blocks:
+        if "text" in block:
+            told[block["block_id"][0]] = block["text"]["text"]
+    return {slot: text.replace("\u00a0", " ") for slot, text in told.items()}
+
+
+def diagnosed(**changes: object) -> Incident:
+    """The confirmed incident with another diagnosis."""
+    assert CONFIRMED.diagnosis is not None
+    return replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, **changes))  # type: ignore[arg-type]
+
+
+CROWDED = replace(
+    diagnosed(
+        symptom=replace(SYMPTOM, name="time to first token p99", onset=at(-8)),
+        scope="2 of 4 pods, on gpu-node-3, 1 not measured",
+        stages=(
+            Stage(stage="preprocessing", seconds=0.9, usual_seconds=0.1),
+            Stage(stage="decode", seconds=4.1, usual_seconds=0.41),
+        ),
+    ),
+    subject=replace(CONFIRMED.subject, cluster="eu-central-1-production", workload="chat-json-70b"),
+)
+
+
+# --- values stay whole
+
+
+def test_no_value_of_a_crowded_symptom_is_cut() -> None:
+    told = slots(CROWDED)["S"]
+    assert "…" not in told
+    assert lines(told) <= SYMPTOM_LINES
+    for part in (
+        "*Time to first token p99 80 ms*, usually 8 ms (x10)",
+        "`llm / chat-json-70b` · cluster eu-central-1-production",
+        "Slow stage: *decode 4.1 s*",
+    ):
+        assert part in told
+
+
+def test_the_least_important_goes_first() -> None:
+    told = slots(CROWDED)["S"]
+    assert "preprocessing" not in told
+    assert "rose in one step" not in told
+    assert "rose in one step" in slots(CONFIRMED)["S"]
+
+
+@pytest.mark.parametrize("slot", LADDERS)
+def test_room_only_gets_less_from_step_to_step(slot: str) -> None:
+    steps = LADDERS[slot]
+    assert [ink.terse for ink in steps] == sorted(ink.terse for ink in steps)
+    lengths = [ink.value_length for ink in steps]
+    assert lengths == sorted(lengths, reverse=True)
+    assert steps[-1].lines == 0
+
+
+# --- what a notification shows
+
+
+@pytest.mark.parametrize(
+    ("title", "told"),
+    [
+        ("It stops", "Cause found (high confidence): it stops. llm/chat-json (eu-1), inter-token"),
+        (
+            "Running requests are thrown out of it",
+            "Cause found (high): running requests are thrown out of it. llm/chat-json, inter-token",
+        ),
+        (
+            "Running requests are thrown out of a full KV cache, as often as not",
+            "Cause found (high): CPU throttling. llm/chat-json, inter-token p50 80 ms, usually",
+        ),
+    ],
+)
+def test_a_long_title_makes_room_for_the_value(title: str, told: str) -> None:
+    assert CONFIRMED.diagnosis is not None
+    first, *others = CONFIRMED.diagnosis.causes
+    long = diagnosed(causes=(replace(first, title=title), *others))
+    where = replace(CONFIRMED.subject, cluster="eu-1")
+    text = slots(replace(long, subject=where))["T"]
+    assert text.startswith(told)
+    assert "80 ms" in text[:100]
+
+
+def test_where_even_names_are_too_long_the_value_comes_first() -> None:
+    assert TWO_FIT.diagnosis is not None
+    first, second, *others = TWO_FIT.diagnosis.causes
+    named = (replace(first, runbook="a-cause-of-many-words"), replace(second, runbook="b-" * 30))
+    two = replace(TWO_FIT, diagnosis=replace(TWO_FIT.diagnosis, causes=(*named, *others)))
+    text = slots(two)["T"]
+    assert text.startswith("Two causes fit (medium): llm/chat-json, inter-token p50 80 ms, usually")
+    assert "a cause of many words" in text
+
+
+# --- which cluster
+
+
+def test_the_same_workload_of_two_clusters_is_told_apart() -> None:
+    for incident in (CONFIRMED, STATES["first"], RESOLVED, STATES["blind"]):
+        one = replace(incident, subject=replace(incident.subject, cluster="eu-1"))
+        told = slots(one)
+        assert "llm/chat-json (eu-1)" in told["T"][:100]
+        assert "` · cluster eu-1 · " in told["S"]
+        assert "cluster" not in slots(incident)["S"]
+
+
+# --- where the rest is
+
+
+def every_text(page: str) -> Iterator[str]:
+    for incident in ALL.values():
+        yield str(_said(message(incident, page_url=page, now=NOW)))
+        if incident.diagnosis is not None:
+            for made in (
+                *thread.timeline(incident, NOW, page=bool(page)),
+                *thread.evidence(incident, NOW),
+                *thread.charts(incident, NOW, charts_of(incident, NOW), (), page=bool(page)),
+            ):
+                yield str(_said(made))
+    for storm in (STORM, replace(STORM, worst=())):
+        yield str(_said(storm_message(storm, list_url=page, now=NOW, channel_limit=(12, 600.0))))
+
+
+def _said(made: SlackMessage) -> tuple[str, object]:
+    return made.text, made.blocks
+
+
+def test_without_an_address_of_the_pages_nothing_is_said_to_be_there() -> None:
+    for text in every_text(""):
+        assert not re.search(r"\b(?:the|its) pages?\b", text)
+
+
+def test_with_an_address_the_rest_is_on_the_page() -> None:
+    assert any("on the page" in text for text in every_text(PAGE))
+    assert any("in the thread" in text for text in every_text(""))
+
+
+# --- stages
+
+
+def test_a_stage_that_nobody_waits_for_is_not_slow() -> None:
+    quick = Stage(stage="server", seconds=0.000185, usual_seconds=0.000035)
+    little = Stage(stage="queue", seconds=0.15, usual_seconds=0.02)
+    slow = Stage(stage="decode", seconds=4.1, usual_seconds=0.41)
+    told = slots(diagnosed(stages=(quick, little, slow)))["S"]
+    assert told.endswith("Slow stage: *decode 4.1 s*, usually 0.41 s")
+    assert "Slow stage" not in slots(diagnosed(stages=(quick,)))["S"]
+
+
+# --- what a suggestion costs
+
+
+def test_a_suggestion_tells_all_that_speaks_for_and_against_it() -> None:
+    (line, _) = offers((RAISE,), LADDERS["D"][0], shadow=False)
+    assert line == (
+        "1. Raise the CPU limit by half. Medium risk, first token: better, "
+        "cost: none while the node has idle CPU, low complexity. Helps: inter-token p99. "
+        "When the node has idle CPU."
+    )
+
+
+def test_with_little_room_a_suggestion_keeps_its_risk_and_what_makes_the_first_token_worse() -> (
+    None
+):
+    tight = replace(LADDERS["D"][0], terse=4)
+    assert (
+        offers((RAISE,), tight, shadow=False)[0] == "1. Raise the CPU limit by half. Medium risk."
+    )
+    worse = replace(RAISE, ttft="worse")
+    assert offers((worse,), tight, shadow=False)[0].endswith("Medium risk, first token: worse.")
+
+
+def test_what_does_not_fit_this_case_is_suggested_last() -> None:
+    unfit = replace(RAISE, offered=False, why_not="No CPU limit is set")
+    assert CONFIRMED.diagnosis is not None
+    first, *others = CONFIRMED.diagnosis.causes
+    told = slots(diagnosed(causes=(replace(first, mitigations=(unfit, MATCH)), *others)))["D"]
+    assert told.index("1. Match the thread pools") < told.index("2. Raise the CPU limit")
+
+
+# --- no symptom, no cause
+
+
+def test_a_fix_is_told_whole_where_its_reason_is_cut() -> None:
+    ink = Ink(60, 40, 2)
+    fix = "if one of its labels does, add it to incidents.workload_labels"
+    assert ink.whole(fix) == fix
+    assert len(ink.sentence(fix)) < len(fix)
+
+
+def test_without_anything_to_ask_by_hand_the_gaps_are_pointed_out() -> None:
+    found = STATES["unknown"].diagnosis
+    assert isinstance(found, Diagnosis)
+    assert found.outlook is Outlook.NONE_CONFIRMED
+    empty = tuple(item for item in found.evidence if item.name == "ingress")
+    told = slots(replace(STATES["unknown"], diagnosis=replace(found, evidence=empty)))["D"]
+    assert told == (
+        "*You can:* close what could not be checked, see below; *Re-check* then asks again."
+    )
