@@ -161,7 +161,7 @@ def test_every_mistake_of_the_configuration_is_told_at_once_with_its_place(
         ("a: \0\n", ": not YAML: unacceptable character #x0000"),
         ("cluster: 2024-13-45\n", ": not YAML: month must be in 1..12"),
         ("prometheis: {}\n", ":1:1: prometheis: no such key; did you mean 'prometheus'?"),
-        ("xyzzy: 1\n", ":1:1: xyzzy: no such key; there are: mode, store, "),
+        ("xyzzy: 1\n", ":1:1: xyzzy: no such key; there are: mode, stop_file, "),
     ],
 )
 def test_a_configuration_that_is_none_is_told_with_its_place(

@@ -31,6 +31,10 @@ _MODULES = {
     "record": "record",
     "collect": "collect",
     "doctor": "doctor",
+    "runbooks": "runbooks",
+    "stop": "switch",
+    "resume": "switch",
+    "db": "db",
 }
 
 
@@ -93,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_cases(commands)
     _add_collect(commands)
     _add_doctor(commands)
+    _add_keeping(commands)
     commands.add_parser("version", help="print the version")
     return parser
 
@@ -188,6 +193,22 @@ def _add_doctor(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     doctor.add_argument("what", nargs="?", choices=("prometheus", "kubernetes", "ssh", "slack"))
     doctor.add_argument("host", nargs="?", metavar="HOST", help="with ssh: this host alone")
     _config(doctor)
+
+
+def _add_keeping(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    runbooks = commands.add_parser("runbooks", help="list the causes that are known, or show one")
+    runbooks.add_argument(
+        "words", nargs="*", metavar="WORD", help="those with this word; or: show ID"
+    )
+    stop = commands.add_parser("stop", help="stop all changes; diagnoses go on")
+    stop.add_argument("why", nargs="*", metavar="WHY", help="shown to everybody, as in: game day")
+    resume = commands.add_parser("resume", help="let changes happen again")
+    database = commands.add_parser(
+        "db", help="how the database stands; bring its tables up to date while no serve runs"
+    )
+    database.add_argument("what", choices=("status", "upgrade"))
+    for command in (runbooks, stop, resume, database):
+        _config(command)
 
 
 def _config(command: argparse.ArgumentParser) -> None:

@@ -71,13 +71,16 @@ class _Word:
 
 def accuracy(database: Database, since: datetime) -> Accuracy:
     """Of the incidents received since a moment; StoreUnavailable when the database is silent."""
-    moment = since.timestamp()
     with database.reading() as connection:
-        amount = connection.execute(
-            sa.select(sa.func.count()).where(*_counted(moment))
-        ).scalar_one()
-        shown, named = _confirmed(connection, moment)
-        words = list(_words(connection, moment, shown, named))
+        return read_accuracy(connection, since)
+
+
+def read_accuracy(connection: sa.Connection, since: datetime) -> Accuracy:
+    """As `accuracy`, over a connection."""
+    moment = since.timestamp()
+    amount = connection.execute(sa.select(sa.func.count()).where(*_counted(moment))).scalar_one()
+    shown, named = _confirmed(connection, moment)
+    words = list(_words(connection, moment, shown, named))
     counted = Counter(runbook for each in shown.values() for runbook in each)
     return Accuracy(
         causes=_records(counted, words),

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tailhound.model import Incident, State
+from tailhound.store.accuracy import Accuracy, read_accuracy
 from tailhound.store.database import Database, open_readers
 from tailhound.store.failures import explained
 from tailhound.store.finding import Wanted, alike, matching
@@ -75,6 +76,11 @@ class IncidentReader:
         wanted = sa.select(sa.func.count()).where(incident.c.state.in_(values))
         with explained(self._name), self._engine.connect() as connection:
             return int(connection.execute(wanted).scalar_one())
+
+    def accuracy(self, since: datetime) -> Accuracy:
+        """How often diagnoses were right, of the incidents received since a moment."""
+        with explained(self._name), self._engine.connect() as connection:
+            return read_accuracy(connection, since)
 
     def search(self, wanted: Wanted) -> tuple[Incident, ...]:
         """As `list`, with every filter that there is."""

@@ -16,7 +16,7 @@ def upgrade(connection: sa.Connection, name: str, to: str = KNOWN[-1]) -> None:
 
     SettingsError when they were made by a newer tailhound: they are left alone.
     """
-    found = _version(connection)
+    found = version(connection)
     if found == to:
         return
     if found is not None and found not in KNOWN:
@@ -34,7 +34,8 @@ def upgrade(connection: sa.Connection, name: str, to: str = KNOWN[-1]) -> None:
     command.upgrade(config, to)
 
 
-def _version(connection: sa.Connection) -> str | None:
+def version(connection: sa.Connection) -> str | None:
+    """The version of the tables; None = there are none yet."""
     if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
     row = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").first()  # noqa: S608 (a constant)
