@@ -53,7 +53,10 @@ class Chat:
             return ()
         return [
             Destination(
-                place=Place(SlackNotifier.name, to.channel), mention=to.mention, thread=to.thread
+                place=Place(SlackNotifier.name, to.channel),
+                mention=to.mention,
+                thread=to.thread,
+                later=to.later,
             )
             for to in routed(incident, self._slack)
         ]

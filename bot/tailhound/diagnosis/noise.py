@@ -4,15 +4,22 @@ Silence is the default: an edit notifies nobody. The few events that get a post 
 named here; whether such a post is also shown in the channel is `is_loud`.
 """
 
-from tailhound.model import Diagnosis, Incident, Outlook
+from tailhound.model import CLOSED_STATES, Diagnosis, Incident, Outlook, badness
 
 SLOW_VERDICT_SECONDS = 60.0
 """A verdict this long after the first post is told in the channel, if the alert is a page: people
 have looked away by then."""
 
 VERDICT, REVISED, OVERTURNED = "verdict", "revised", "overturned"
-REOPENED, PAGED = "reopened", "paged"
+REOPENED, PAGED, CALLED = "reopened", "paged", "called"
 LOUD = frozenset({VERDICT, OVERTURNED, REOPENED, PAGED})
+_UNTOLD = {
+    VERDICT: "The verdict",
+    OVERTURNED: "The other verdict",
+    REOPENED: "That it is back",
+    PAGED: "That it pages",
+    CALLED: "Its owner's group",
+}
 _FOUND = frozenset({Outlook.CAUSE_FOUND, Outlook.TWO_FIT})
 
 
@@ -38,6 +45,23 @@ def says_otherwise(old: Diagnosis, new: Diagnosis) -> bool:
 def is_loud(event: str) -> bool:
     """Whether the post of an event is shown in the channel too, and notifies."""
     return event.partition(":")[0] in LOUD
+
+
+def untold(event: str) -> str:
+    """What the timeline says of an event that notifies nobody, for people were notified often
+    enough.
+    """
+    what = _UNTOLD.get(event.partition(":")[0], "This change")
+    verb = "is not mentioned" if what == _UNTOLD[CALLED] else "is not told in the channel"
+    return f"{what} {verb}: nobody has acted on the notifications before"
+
+
+def may_route_anew(before: Incident, after: Incident) -> bool:
+    """Whether routes may match that did not before: it got worse, or has an owner more."""
+    if after.state in CLOSED_STATES:
+        return False
+    worse = badness(after.severity) < badness(before.severity)
+    return worse or not set(after.owners) <= set(before.owners)
 
 
 def _late_verdict(before: Incident, after: Incident) -> str:

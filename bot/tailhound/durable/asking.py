@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from tailhound.durable.engine import Task
 from tailhound.model import Happened, Incident, State, badness
-from tailhound.settings import Incidents
+from tailhound.settings import Belated, Incidents
 from tailhound.store.records import Record
 from tailhound.store.tables import investigation, outbox
 
@@ -66,12 +66,14 @@ class Place:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
     """Where one incident is shown: `mention` is a group that its first post notifies, `thread` a
-    message that stands there already and takes the incident into its thread.
+    message that stands there already and takes the incident into its thread. `later` is what
+    happens where this one is named only after the first post.
     """
 
     place: Place
     mention: str = ""
     thread: str = ""
+    later: Belated = "post"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

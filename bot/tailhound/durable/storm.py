@@ -57,7 +57,13 @@ _IS_CONFIRMED = sa.exists().where(
     confirmed.c.incident_id == incident.c.id, confirmed.c.named.is_(True)
 )
 _LATEST = (
-    sa.select(outbox.c.id, outbox.c.incident_id, outbox.c.sent_revision, outbox.c.wanted_revision)
+    sa.select(
+        outbox.c.id,
+        outbox.c.incident_id,
+        outbox.c.state,
+        outbox.c.sent_revision,
+        outbox.c.wanted_revision,
+    )
     .where(*_HERE, outbox.c.part == STORM)
     .order_by(outbox.c.id.desc())
     .limit(1)
@@ -111,11 +117,14 @@ def hold(connection: sa.Connection, place: Place, limits: Limits, now: datetime)
 
 def _begin(connection: sa.Connection, place: Place, first: str, since: float) -> None:
     """Have a row for the storm's message: that of the storm that goes on, or a new one. A storm is
-    over when nothing was held for as long as the limit looks back.
+    over when nothing was held for as long as the limit looks back, or when its message was refused:
+    what it held would be nowhere.
     """
     here = {"notifier": place.notifier, "place": place.place}
     last = connection.execute(_LAST_HELD, here).scalar()
-    if last is not None and last > since and connection.execute(_LATEST, here).first():
+    goes_on = last is not None and last > since
+    latest = connection.execute(_LATEST, here).first() if goes_on else None
+    if latest is not None and latest.state != "broken":
         return
     row = message_row(first, place, 0, part=STORM) | {"sent_revision": -1}
     connection.execute(sa.insert(outbox).values(row))
@@ -134,10 +143,20 @@ def refresh(connection: sa.Connection, place: Place) -> bool:
 
 def release(connection: sa.Connection, incident_id: str) -> int:
     """Let an incident have its own message after all; in how many places it was held."""
+    return _let_go(connection, incident_id, _RELEASED)
+
+
+def reconsider(connection: sa.Connection, incident_id: str) -> int:
+    """Let it be judged once more whether an incident is held, for it has got worse; in how many
+    places it was.
+    """
+    return _let_go(connection, incident_id, 0.0)
+
+
+def _let_go(connection: sa.Connection, incident_id: str, posted_at: float) -> int:
     mine = (outbox.c.incident_id == incident_id, outbox.c.state == HELD)
     places = connection.execute(sa.select(outbox.c.notifier, outbox.c.place).where(*mine)).all()
-    released = sa.update(outbox).where(*mine).values(state="pending", posted_at=_RELEASED)
-    connection.execute(released)
+    connection.execute(sa.update(outbox).where(*mine).values(state="pending", posted_at=posted_at))
     for notifier, place in places:
         here = {"notifier": notifier, "place": place}
         row = connection.execute(_LATEST, here).first()

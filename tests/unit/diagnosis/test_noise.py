@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tailhound.diagnosis.noise import events_of, is_loud
+from tailhound.diagnosis.noise import events_of, is_loud, may_route_anew, untold
 from tailhound.model import (
     Alert,
     AlertStatus,
@@ -122,3 +122,19 @@ def test_what_people_do_is_no_event() -> None:
 def test_only_a_cause_where_none_was_told_stays_in_the_thread() -> None:
     kinds = ("verdict", "revised", "overturned", "reopened", "paged")
     assert {name for name in kinds if not is_loud(f"{name}:1")} == {"revised"}
+
+
+def test_routes_are_looked_at_again_where_it_got_worse_or_somebody_else_owns_it() -> None:
+    warning, page = incident("warning"), incident("warning", "critical")
+    assert may_route_anew(warning, page)
+    assert not may_route_anew(page, warning)
+    assert not may_route_anew(page, incident("critical", "page"))
+    assert not may_route_anew(warning, replace(page, state=State.JOINED))
+    owned = replace(warning, alerts=(replace(warning.alerts[0], owner="sre"),))
+    assert may_route_anew(warning, owned)
+    assert not may_route_anew(owned, warning)
+
+
+def test_what_is_not_told_is_named() -> None:
+    assert untold("reopened:3").startswith("That it is back is not told in the channel: nobody")
+    assert untold("called:1.7").startswith("Its owner's group is not mentioned: nobody")

@@ -17,7 +17,7 @@ from tailhound.durable.cases import Cases
 from tailhound.durable.engine import Task
 from tailhound.durable.outbox import Manners, Outbox
 from tailhound.model import Cause, Confidence, Diagnosis, Outlook, State, Verdict
-from tailhound.notifiers import STORM, Delivery, Later, Posted, Refusal, Storm
+from tailhound.notifiers import PARTS, STORM, Delivery, Later, Posted, Refusal, Storm
 from tailhound.store import records
 from tailhound.store.tables import outbox as table
 from tests.unit.durable import kit
@@ -58,6 +58,7 @@ class Channel:
     storms: list[Storm] = field(default_factory=list)
     messages: set[str] = field(default_factory=set)
     gate: asyncio.Event = field(default_factory=asyncio.Event)
+    refuses: bool = False
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -65,11 +66,13 @@ class Channel:
     async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
         if delivery.part == STORM:
             assert delivery.storm is not None
+            if self.refuses:
+                return Refusal("the blocks are too large", only_this=True)
             self.storms.append(delivery.storm)
             await self.gate.wait()
             message = delivery.message or f"storm {len(self.messages)}"
         else:
-            if not delivery.message:
+            if not delivery.message and not delivery.part:
                 self.own.append(delivery.incident.subject.workload)
             message = delivery.message or f"message of {delivery.incident.id}"
         self.messages.add(message)
@@ -102,6 +105,12 @@ class Scene:
         with self.desk.database.reading() as connection:
             return {str(row[0]): int(row[1]) for row in connection.execute(wanted)}
 
+    def broken_storms(self) -> int:
+        """How many messages of storms were refused."""
+        wanted = sa.select(sa.func.count()).where(table.c.part == STORM, table.c.state == "broken")
+        with self.desk.database.reading() as connection:
+            return int(connection.execute(wanted).scalar_one())
+
     async def settled(self, held: int) -> None:
         """Wait until nothing is on its way and so many are held."""
 
@@ -132,7 +141,7 @@ class Scene:
 
 @asynccontextmanager
 async def scene(folder: Path) -> AsyncIterator[Scene]:
-    async with kit.intake_alone(folder) as desk:
+    async with kit.intake_alone(folder, parts={"chat": PARTS}) as desk:
         channel = Channel()
         manners = Manners(limits={"chat": storm.Limits(MESSAGES, 600)})
         boot = Boot(clock=desk.clock)
@@ -314,5 +323,37 @@ def test_a_storm_goes_on_in_its_message_and_the_next_one_has_a_new_one(tmp_path:
             await kit.until(lambda: at.states().get(storm.HELD, 0) == 3)
             await kit.until(lambda: len(at.channel.messages) == 2 * MESSAGES + 2)
             assert at.channel.storms[-1].held == 1
+
+    kit.run(run())
+
+
+def test_a_storms_message_that_is_refused_does_not_hide_what_is_held_later(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts("w0", "w1", "w2")
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            at.channel.refuses = True
+            await at.alerts("x")
+            await kit.until(lambda: at.broken_storms() == 1)
+            at.channel.refuses = False
+            await at.alerts("y")
+            await at.settled(held=2)
+            assert len(at.channel.messages) == MESSAGES + 1
+
+    kit.run(run())
+
+
+def test_an_incident_that_gets_worse_while_it_is_held_gets_its_message(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            await at.alerts("w0", "w1", "w2")
+            await kit.until(lambda: len(at.channel.own) == MESSAGES)
+            await at.alerts("x", "y")
+            await at.settled(held=2)
+            page = alert("x", fingerprint="page", labels={"severity": "critical"})
+            await at.desk.accept(page)
+            at.sender.wake()
+            await at.settled(held=1)
+            assert at.channel.own[MESSAGES:] == ["x"]
 
     kit.run(run())

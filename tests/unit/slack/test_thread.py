@@ -19,7 +19,7 @@ from tests.samples.incidents import BACK, CONFIRMED, REVISED, STATES, UNKNOWN, W
 from tests.samples.story import NOW
 from tests.unit.charts.samples import DIAGNOSIS
 
-EVENTS = ("verdict:1", "revised:1.2", "overturned:1.2", "reopened:2", "paged:1")
+EVENTS = ("verdict:1", "revised:1.2", "overturned:1.2", "reopened:2", "paged:1", "called:1.2")
 DIAGNOSED = [one for one in {**STATES, **WITH_PEOPLE}.values() if one.diagnosis is not None]
 
 
@@ -167,6 +167,7 @@ def test_images_have_a_title_and_say_in_words_what_they_show() -> None:
     [
         ("verdict:1", CONFIRMED, "Cause found: the CPU limit stops the engine (high confidence): "),
         ("revised:1.2", REVISED, "Another verdict: cause found: the CPU limit"),
+        ("called:1.2", CONFIRMED, "This is for you now: llm/chat-json, Inference"),
         ("reopened:2", BACK, "Back again (2nd time): llm/chat-json, Inference"),
         ("paged:1", CONFIRMED, "It pages now: llm/chat-json, InferenceInterTokenLatencyHigh, page"),
     ],
