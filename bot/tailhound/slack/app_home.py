@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from slack_bolt import Ack, BoltRequest
 
+from tailhound.durable.acts import Person
+from tailhound.durable.switch import Moved
 from tailhound.errors import StoreUnavailable
 from tailhound.model.may_change import NO_CHANGES
 from tailhound.model.names import plural
@@ -22,7 +24,8 @@ from tailhound.slack.deeds import Overview
 from tailhound.slack.events import Event
 from tailhound.slack.kit import Block, actions, button, header, section
 from tailhound.slack.limits import URL
-from tailhound.slack.people import GUEST, user_of
+from tailhound.slack.people import GUEST, STRANGER, user_of
+from tailhound.slack.promptly import NOT_YET, Gone, Late, Silent, Told
 from tailhound.slack.texts import written
 from tailhound.slack.tools import Tools
 
@@ -33,6 +36,7 @@ AGAIN_SECONDS: Final = 30.0
 
 NOTHING_WAITS: Final = f"Nothing waits for you: {NO_CHANGES}."
 NOT_READ: Final = "The store did not answer, so nothing is known here. Open this tab again later."
+NOT_STOPPED: Final = "*Not stopped:* the store failed. Press again."
 _VIEWERS: Final = 5_000
 
 
@@ -78,6 +82,14 @@ def trouble_view(text: str) -> dict[str, Any]:
     return {"type": "home", "blocks": [dict(block) for block in blocks if block]}
 
 
+def _note(outcome: Told[Moved] | Gone | Silent | Late) -> str:
+    """What came of a stop, as far as the tab does not show it anyway."""
+    if isinstance(outcome, Told):
+        stands = outcome.value.now
+        return "" if stands else "That click was done before, and the stop has ended since."
+    return NOT_YET if isinstance(outcome, Late) else NOT_STOPPED
+
+
 class HomeTab:
     """Draws it when somebody looks, and after somebody stopped all changes."""
 
@@ -93,19 +105,39 @@ class HomeTab:
         inner = event.body.get("event")
         tab = inner.get("tab") if isinstance(inner, dict) else ""
         if user and tab == "home" and self._is_due(user):
-            self._tools.behind.do(lambda: self._draw(user))
+            self._behind(lambda: self._draw(user))
 
     def stop_pressed(self, ack: Ack, req: BoltRequest) -> None:
-        """*Stop all changes*: stored first, then acknowledged, then shown."""
+        """*Stop all changes*: stored first, then acknowledged, then shown, whatever came of it."""
         tools, event = self._tools, Event.of(req)
-        person = tools.person(event, ack)
+        user = user_of(event.body)
+        stranger = tools.people.why_stranger(event.body)
+        person = None if stranger else tools.people.person(event.body)
         if person is None:
+            ack()
+            if user:
+                view = trouble_view(stranger or STRANGER)
+                self._behind(lambda: self._publish(user, view))
             return
-        why_not = GUEST if tools.people.is_outsider(person) else ""
-        if not why_not:
-            tools.store.ask(lambda: tools.deeds.stop(person, "", event.envelope))
+        note = GUEST if tools.people.is_outsider(person) else self._stopped(event, person)
         ack()
-        tools.behind.do(lambda: self._draw(person.id, why_not))
+        self._behind(lambda: self._draw(user, note))
+
+    def _stopped(self, event: Event, person: Person) -> str:
+        """Stop; what there is to say beside that it is stopped."""
+        tools = self._tools
+        outcome = tools.store.ask(
+            lambda: tools.deeds.stop(person, "", event.envelope),
+            late=lambda found: self._draw(person.id, _note(found)),
+        )
+        if not isinstance(outcome, Told | Late):
+            tools.envelopes.forget(event.envelope)
+        return _note(outcome)
+
+    def _behind(self, work: Callable[[], None]) -> None:
+        """Draw behind the acknowledgement; on this thread, where too much goes on elsewhere."""
+        if not self._tools.behind.do(work):
+            work()
 
     def _is_due(self, user: str) -> bool:
         now = self._monotonic()
@@ -128,6 +160,10 @@ class HomeTab:
             view = trouble_view(NOT_READ)
         if note:
             view["blocks"].insert(0, section("note", note))
+        self._publish(user, view)
+
+    def _publish(self, user: str, view: dict[str, Any]) -> None:
+        tools = self._tools
         told = outcome_of(lambda web: web.views_publish(user_id=user, view=view), tools.web)
         if not isinstance(told, Said):
             _LOG.warning("Slack did not take a home tab: %s", told)

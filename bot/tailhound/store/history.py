@@ -9,13 +9,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from tailhound.actions.silence import Matcher
-from tailhound.model import Alert, Incident, Rating, State
+from tailhound.model import Alert, Incident, Outlook, Rating, State
 from tailhound.store.database import Database
 from tailhound.store.records import whole
 from tailhound.store.tables import confirmed, feedback, incident
 
 LOOKED_AT = 1_000
 """Incidents that are looked through, the newest first."""
+
+_BLIND = f'{{"outlook":"{Outlook.BLIND.value}"'
+"""How the JSON of a diagnosis begins that could see too little: its outlook comes first."""
 
 _UNSURE = Rating.UNSURE.name.lower()
 
@@ -35,13 +38,15 @@ class Past:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """Incidents of a time: how many, in how many a cause was found, and what people said of them.
+    """Incidents of a time: how many, in how many a cause was found, in how many tailhound could see
+    too little to say anything, and what people said of them.
 
     One word per incident counts, the newest; "can't tell" is none.
     """
 
     incidents: int = 0
     found: int = 0
+    blind: int = 0
     right: int = 0
     partly: int = 0
     wrong: int = 0
@@ -86,10 +91,18 @@ def month(database: Database, since: datetime) -> Month:
             .join(incident, incident.c.id == confirmed.c.incident_id)
             .where(*_counted(since))
         ).scalar_one()
+        confirming = sa.select(confirmed.c.incident_id)
+        blind = connection.execute(
+            sa.select(sa.func.count())
+            .select_from(incident)
+            .where(*_counted(since), incident.c.diagnosis.startswith(_BLIND, autoescape=True))
+            .where(incident.c.id.not_in(confirming))
+        ).scalar_one()
         ratings = Counter(_words(connection, since).values())
     return Month(
         incidents=int(amount),
         found=int(found),
+        blind=int(blind),
         right=ratings[Rating.RIGHT],
         partly=ratings[Rating.PARTLY],
         wrong=ratings[Rating.WRONG],

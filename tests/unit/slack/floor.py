@@ -120,7 +120,7 @@ class Desk:
 
     def overview(self) -> Overview:
         self.before()
-        month = Month(incidents=41, found=31, right=24, partly=1, wrong=1)
+        month = Month(incidents=41, found=31, blind=2, right=24, partly=1, wrong=1)
         return Overview(
             open=Open(self.listed, len(self.listed)),
             last=self.last,

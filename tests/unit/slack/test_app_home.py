@@ -1,5 +1,6 @@
 """The home tab: what is open, what waits, how it went, how tailhound stands."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -7,9 +8,11 @@ import pytest
 
 from tailhound.errors import StoreUnavailable
 from tailhound.model import State
-from tailhound.slack.app_home import NOT_READ, NOTHING_WAITS, home_view
+from tailhound.slack.app_home import NOT_READ, NOT_STOPPED, NOTHING_WAITS, home_view
 from tailhound.slack.deeds import Open, Overview
 from tailhound.slack.local import Person as Member
+from tailhound.slack.people import STRANGER
+from tailhound.slack.promptly import NOT_YET
 from tailhound.slack.validate import view_faults
 from tailhound.store.history import Month
 from tests.samples.incidents import LISTED, RESOLVED
@@ -29,7 +32,7 @@ def test_it_is_drawn_when_somebody_looks(room: Floor) -> None:
     assert shown[0] == "Open incidents (2)"
     assert "llm/chat-json · the CPU limit stops the engine · high" in shown[1]
     assert NOTHING_WAITS in shown
-    assert "41 incidents: a cause was found in 31, none in 10." in shown
+    assert "41 incidents: 31 cause found, 8 not confirmed, 2 could not see." in shown
     assert "26 have feedback: 24 right, 1 incomplete, 1 wrong." in shown
     assert "Prometheus 40 ms · *SSH can't be reached* · changes off (observe mode)" in shown
     assert shown[-1] == "Stop all changes Open the web page ↗"
@@ -71,6 +74,63 @@ def test_a_guest_does_not_stop(room: Floor) -> None:
     room.hands(BEN).use("stop_changes", home=True)
     room.home(lambda view: "full members" in texts(view), user=BEN)
     assert room.desk.stored == []
+
+
+def test_a_stop_that_was_not_stored_is_told_where_it_was_pressed(room: Floor) -> None:
+    room.hands().look_home()
+    room.home()
+    calls = iter([None])
+
+    def fail_first() -> None:
+        if next(calls, 1) is None:
+            raise StoreUnavailable("locked")
+
+    room.desk.before = fail_first
+    room.hands().use("stop_changes", home=True)
+    shown = texts(room.home(lambda view: NOT_STOPPED in texts(view)))
+    assert "Stop all changes" in shown
+    assert room.desk.stored == []
+    room.hands().use("stop_changes", home=True)
+    assert NOT_STOPPED not in texts(room.home(lambda view: "⛔" in texts(view)))
+
+
+def test_a_stop_whose_store_is_late_is_told_at_once_and_shown_later(room: Floor) -> None:
+    room.hands().look_home()
+    room.home()
+    release = threading.Event()
+    calls = iter([None])
+    room.desk.before = lambda: release.wait(10) if next(calls, 1) is None else None
+    room.hands().use("stop_changes", home=True)
+    assert "⛔" not in texts(room.home(lambda view: NOT_YET in texts(view)))
+    release.set()
+    assert NOT_YET not in texts(room.home(lambda view: "⛔" in texts(view)))
+
+
+def test_a_stranger_who_stops_is_told_and_sees_nothing_else(room: Floor) -> None:
+    room.hands(BEN).look_home()
+    room.home(user=BEN)
+    payload = room.slack.core.use(BEN, "stop_changes", home=True)
+    assert payload is not None
+    payload["user"]["team_id"] = "T0OTHER"
+    room.deliver(envelope(), payload)
+    shown = texts(room.home(lambda view: STRANGER in texts(view), user=BEN))
+    assert "llm/chat-json" not in shown
+    assert room.desk.stored == []
+
+
+def test_when_too_much_goes_on_the_tab_is_drawn_all_the_same(room: Floor) -> None:
+    release = threading.Event()
+
+    def hang() -> None:
+        release.wait(10)
+
+    while room.listeners.behind.do(hang):
+        pass
+    room.hands().look_home()
+    room.home()
+    room.hands().use("stop_changes", home=True)
+    room.home(lambda view: "⛔" in texts(view))
+    release.set()
 
 
 def test_a_silent_store_is_told_and_nothing_is_made_up(room: Floor) -> None:

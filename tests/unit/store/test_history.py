@@ -1,13 +1,14 @@
 """What matchers would have muted lately, and how the last month went."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tailhound.actions.silence import Matcher
-from tailhound.model import Alert, AlertStatus, Diagnosis, Rating, State
+from tailhound.model import Alert, AlertStatus, Diagnosis, Outlook, Rating, State
 from tailhound.store import history
 from tailhound.store.database import open_database
 from tailhound.store.history import Month, Past, month, past
@@ -116,3 +117,10 @@ def test_the_newest_word_about_an_incident_counts(shelf: Shelf) -> None:
     shelf.word(id, Rating.WRONG)
     shelf.word(id, Rating.RIGHT, person="U2", at=NOW.timestamp() + 1)
     assert month(shelf.database, WEEK) == Month(incidents=1, found=1, right=1)
+
+
+def test_incidents_that_could_not_be_seen_into_are_counted_apart(shelf: Shelf) -> None:
+    blind = replace(NONE, outlook=Outlook.BLIND, blind='"outlook":"no cause confirmed"')
+    for diagnosis in (blind, blind, FOUND, replace(NONE, blind=blind.outlook.value)):
+        shelf.incident(diagnosis)
+    assert month(shelf.database, WEEK) == Month(incidents=4, found=1, blind=2)
