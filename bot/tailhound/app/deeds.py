@@ -112,6 +112,10 @@ class ServerDeeds:
         said = (pressed, word.rating, word.cause, word.note)
         return self._done(self._given.durable.act(lambda acts: acts.feedback(*said)))
 
+    def agree(self, pressed: Click, shown: str) -> bool | None:
+        """See `durable.acts`."""
+        return self._done(self._given.durable.act(lambda acts: acts.agree(pressed, shown)))
+
     def check_now(self, incident: str) -> bool:
         """See `durable.service`."""
         return self._done(self._given.durable.check_now(incident))

@@ -43,6 +43,10 @@ class Click:
     envelope: str
 
 
+class _Outdated(Exception):
+    """Another diagnosis stands: the transaction ends, and the click with it."""
+
+
 class Acts:
     """The people's side of the database."""
 
@@ -71,14 +75,29 @@ class Acts:
         `cause` is a runbook's id, "" = not in the list. False when that very click was known;
         LookupError when there is no such incident.
         """
-        now = self._desk.boot.clock()
-        desk = self._desk
+        return self._rate(pressed, rating, (cause, note), "")
+
+    def agree(self, pressed: Click, shown: str) -> bool | None:
+        """The diagnosis was right, as `feedback` has it; `shown` is its mark, "" = not known.
+
+        None when another one stands than was shown: nothing is stored.
+        """
+        try:
+            return self._rate(pressed, Rating.RIGHT, ("", ""), shown)
+        except _Outdated:
+            return None
+
+    def _rate(self, pressed: Click, rating: Rating, words: tuple[str, str], shown: str) -> bool:
+        now, desk = self._desk.boot.clock(), self._desk
+        cause, note = words
         with desk.database.writing() as connection:
             home = clicked(connection, pressed, "feedback", now)
             if home is None:
                 return False
-            shown = records.read_whole(connection, home)
-            diagnosis = shown.diagnosis if shown else None
+            whole = records.read_whole(connection, home)
+            diagnosis = whole.diagnosis if whole else None
+            if shown and (diagnosis is None or diagnosis.mark != shown):
+                raise _Outdated
             said = Feedback(
                 rating=rating,
                 cause=cause[:200],

@@ -1,5 +1,6 @@
 """What the rules say: checks, the verdict on one cause, and the diagnosis over all of them."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -204,6 +205,12 @@ class Diagnosis:
     at_deadline: bool = False
     took_seconds: float = 0.0
     changed: tuple[Changed, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """Eight letters that stand for the headline: another one, another mark."""
+        said = " ".join((self.outlook.value, *(cause.runbook for cause in self.named)))
+        return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:8]
 
     @property
     def named(self) -> tuple[Cause, ...]:

@@ -1,7 +1,8 @@
 """The ids of what people press, and the value that a button carries.
 
-A value names an incident and the revision that was shown. It comes back from outside, so it is
-read as an id and nothing else: what a click may do is asked of the store.
+A value names an incident and its revision, and where somebody agrees with a diagnosis, the one that
+was shown. It comes back from outside, so it is read as an id and nothing else: what a click may do
+is asked of the store.
 """
 
 import re
@@ -54,12 +55,26 @@ SILENCE_FORM: Final = "silence_form"
 FEEDBACK_FORM: Final = "feedback_form"
 """What people choose in forms, and the forms themselves (callback ids)."""
 
-_VALUE: Final = re.compile(r"(?P<incident>[A-Za-z0-9_-]{1,40}):\d{1,19}")
+_VALUE: Final = re.compile(
+    r"(?P<incident>[A-Za-z0-9_-]{1,40}):\d{1,19}(?::(?P<shown>[0-9a-f]{8}))?"
+)
 
 
 def value_of(incident: Incident) -> str:
     """What the buttons of an incident's message carry: `8R5W:3`."""
     return f"{incident.id}:{incident.revision}"
+
+
+def agreeing(incident: Incident) -> str:
+    """What a button carries that agrees with the diagnosis: `8R5W:3:1f0c9a2b`, with its mark."""
+    diagnosis = incident.diagnosis
+    return f"{value_of(incident)}:{diagnosis.mark}" if diagnosis else value_of(incident)
+
+
+def shown_in(value: str) -> str:
+    """The mark of the diagnosis in a button's value; "" without one."""
+    found = _VALUE.fullmatch(value)
+    return (found["shown"] or "") if found else ""
 
 
 def incident_in(value: str) -> str:

@@ -17,6 +17,7 @@ from tailhound.slack.actions import (
     RIGHT,
     SILENCE,
     WRONG,
+    agreeing,
     value_of,
 )
 from tailhound.slack.escape import clean
@@ -65,7 +66,7 @@ def _asked(incident: Incident) -> tuple[Block, ...]:
     if diagnosis is None or diagnosis.outlook is not Outlook.CAUSE_FOUND:
         return (button("Tell us the cause", WRONG, value=value),)
     return (
-        button("Yes, that was it", RIGHT, value=value),
+        button("Yes, that was it", RIGHT, value=agreeing(incident)),
         button("Wrong? Tell us the cause", WRONG, value=value),
     )
 

@@ -105,6 +105,14 @@ class Deeds(Protocol):
         """What it really was; False when that very click was known."""
         ...
 
+    def agree(self, pressed: Click, shown: str) -> bool | None:
+        """The diagnosis was right; False when that very click was known.
+
+        None when another diagnosis stands than the one that was shown: nothing is stored. `shown`
+        is its mark, "" = not known.
+        """
+        ...
+
     def check_now(self, incident: str) -> bool:
         """Do not let it wait its turn; False when it does not wait. It gets its own message."""
         ...

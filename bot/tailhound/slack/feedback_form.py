@@ -44,7 +44,12 @@ class FeedbackForm(Form):
         if not isinstance(found, Told) or found.value is None:
             ack(errors({RATING: missing(found)}))
             return
-        said = feedback.word(event.view, found.value, tools.deeds.runbooks)
+        runbooks = tools.deeds.runbooks
+        if feedback.is_stale(found.value, note):
+            made = feedback.form(found.value, runbooks, note, changed=True)
+            ack({"response_action": "update", "view": made})
+            return
+        said = feedback.word(event.view, found.value, runbooks)
         if isinstance(said, dict):
             ack(errors(said))
             return

@@ -7,22 +7,27 @@ from typing import Final
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Click
-from tailhound.model import Rating
-from tailhound.slack.actions import CHECK_NOW, ON_IT, OPEN_HELD, RECHECK, RIGHT
-from tailhound.slack.deeds import Deeds, Word
+from tailhound.slack.actions import CHECK_NOW, ON_IT, OPEN_HELD, RECHECK, RIGHT, shown_in
+from tailhound.slack.deeds import Deeds
 from tailhound.slack.events import Event
 from tailhound.slack.promptly import Gone, Late, Silent, Told
 from tailhound.slack.tools import Tools, told
 
+OUTDATED: Final = (
+    "Not recorded: the diagnosis of {incident} has changed since that message was drawn. Look at "
+    "it again, then press again."
+)
 KNOWN: Final = "Recorded already; this click changed nothing more."
 NOT_OURS: Final = "Not recorded: this button is none of tailhound's."
 
 
 @dataclass(frozen=True, slots=True)
 class _Press:
-    """What a button does, and what is said when it did, or when there was nothing to do."""
+    """What a button does, from its value; and what is said when it did, or when there was nothing
+    to do. None = another diagnosis stands than the one that was shown.
+    """
 
-    do: Callable[[Deeds, Click], bool]
+    do: Callable[[Deeds, Click, str], bool | None]
     done: str
     nothing: str = KNOWN
 
@@ -30,24 +35,24 @@ class _Press:
 _OWN_MESSAGE: Final = "It has its own message, here or on its way."
 PRESSES: Final[Mapping[str, _Press]] = {
     RECHECK: _Press(
-        lambda deeds, click: deeds.recheck(click),
+        lambda deeds, click, _value: deeds.recheck(click),
         "Recorded: {incident} is checked again; its message changes with the answer.",
     ),
     ON_IT: _Press(
-        lambda deeds, click: deeds.on_it(click),
+        lambda deeds, click, _value: deeds.on_it(click),
         "Recorded: you are on it. The message of {incident} tells everybody.",
     ),
     RIGHT: _Press(
-        lambda deeds, click: deeds.rate(click, Word(rating=Rating.RIGHT)),
+        lambda deeds, click, value: deeds.agree(click, shown_in(value)),
         "Recorded: that was it. It counts for the runbook; you can change it for 30 days.",
     ),
     CHECK_NOW: _Press(
-        lambda deeds, click: deeds.check_now(click.incident),
+        lambda deeds, click, _value: deeds.check_now(click.incident),
         "Recorded: {incident} is checked now; its message changes with the answer.",
         f"{{incident}} does not wait any more. {_OWN_MESSAGE}",
     ),
     OPEN_HELD: _Press(
-        lambda deeds, click: deeds.check_now(click.incident),
+        lambda deeds, click, _value: deeds.check_now(click.incident),
         "Recorded: {incident} gets its own message, and is checked now.",
         f"Recorded: {{incident}} is checked already. {_OWN_MESSAGE}",
     ),
@@ -74,17 +79,19 @@ class Presses:
         press = PRESSES[event.action]
         click = Click(incident, person, event.envelope)
         outcome = tools.store.ask(
-            lambda: press.do(tools.deeds, click), late=lambda found: self._say(event, found)
+            lambda: press.do(tools.deeds, click, event.value),
+            late=lambda found: self._say(event, found),
         )
         ack()
         self._say(event, outcome)
 
-    def _say(self, event: Event, outcome: Told[bool] | Gone | Silent | Late) -> None:
+    def _say(self, event: Event, outcome: Told[bool | None] | Gone | Silent | Late) -> None:
         """What came of it; a second time, when the store was late."""
         tools, incident = self._tools, event.incident
         if isinstance(outcome, Told):
             press = PRESSES[event.action]
             said = press.done if outcome.value else press.nothing
+            said = OUTDATED if outcome.value is None else said
             tools.whisper(event, said.format(incident=incident))
             return
         if not isinstance(outcome, Late):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -168,6 +168,21 @@ def test_feedback_is_kept_with_what_had_been_said(tmp_path: Path) -> None:
         assert at.rows() == [("U1", "wrong", "kv-preemption", "cpu-throttling")]
         line = "ana: the diagnosis was wrong; it was kv-preemption"
         assert at.incident().timeline[-1].what == line
+
+
+def test_who_agrees_agrees_with_what_was_shown_and_with_nothing_else(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        diagnosis = at.incident().diagnosis
+        assert diagnosis is not None
+        other = replace(diagnosis, outlook=Outlook.NONE_CONFIRMED).mark
+        assert other != diagnosis.mark
+        before = at.incident()
+        assert at.acts.agree(click(), other) is None
+        assert at.incident() == before
+        assert at.acts.agree(click(), diagnosis.mark)  # the click was not stored
+        assert at.acts.agree(click(), diagnosis.mark) is False
+        assert at.acts.agree(click(BEN, "e2"), "")
+        assert [(row[0], row[1]) for row in at.rows()] == [("U1", "right"), ("U2", "right")]
 
 
 def test_a_second_word_of_one_person_replaces_the_first_and_others_stand(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ class Desk:
     stored: list[tuple[Any, ...]] = field(default_factory=list)
     before: Callable[[], object] = lambda: None
     is_new: bool = True
+    outdated: bool = False
     incidents: dict[str, Incident] = field(default_factory=lambda: {"8R5W": CONFIRMED})
     listed: Sequence[Incident] = (CONFIRMED, FIRST)
     fires: tuple[Alert, ...] | Missing = CONFIRMED.alerts
@@ -76,6 +77,10 @@ class Desk:
 
     def rate(self, pressed: Click, word: Word) -> bool:
         return self._store("rate", pressed, word)
+
+    def agree(self, pressed: Click, shown: str) -> bool | None:
+        stored = self._store("agree", pressed, shown)
+        return None if self.outdated else stored
 
     def check_now(self, incident: str) -> bool:
         return self._store("check_now", incident)

@@ -1,5 +1,6 @@
 """*Wrong? Tell us the cause*: one word per person, about a cause that there is."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,6 +14,9 @@ from tailhound.rules.loading import load_runbooks
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Settings
 from tailhound.slack.deeds import Word
+from tailhound.slack.forms import SEND_AGAIN
+from tailhound.slack.modals.feedback import CHANGED
+from tailhound.slack.people import STRANGER
 from tailhound.slack.promptly import NOT_RECORDED
 from tailhound.slack.tools import TOO_LATE
 from tests.samples.incidents import CONFIRMED, FIRST, TWO_FIT, UNKNOWN
@@ -169,3 +173,34 @@ def test_there_are_never_more_than_a_hundred_causes(runbooks: tuple[Runbook, ...
         room.modal(lambda view: "submit" in view.body)
         assert len(causes(room)) == 100
         assert causes(room)[-1] == "-"
+        view = room.slack.modal()
+        assert "The nearest 99 of 300 runbooks: name another one below." in str(view)
+
+
+def test_who_read_another_diagnosis_is_shown_the_one_that_stands(room: Floor) -> None:
+    room.desk.incidents["8R5W"] = TWO_FIT
+    assert sent(room, rating="right", note="seen before") == {}
+    assert room.desk.stored == []
+    view = room.slack.modal()
+    assert view is not None
+    assert CHANGED in texts(view)
+    assert "It says now: two causes fit: the CPU limit stops the engine, " in texts(view)
+    assert sent(room) == {}
+    assert room.desk.stored[0][2] == Word(rating=Rating.RIGHT, note="seen before")
+
+
+def test_a_late_store_keeps_the_form_open_and_tells_later(room: Floor) -> None:
+    release = threading.Event()
+    reads = iter([None])
+    room.desk.before = lambda: release.wait(10) if next(reads, 1) else None
+    assert sent(room, rating="right") == {"rating": SEND_AGAIN}
+    release.set()
+    assert room.told()[0].startswith("Saved. The message of 8R5W")
+
+
+def test_a_stranger_who_sends_is_told_in_the_form(room: Floor) -> None:
+    room.slack.core.use(ANA, "rating", "right")
+    payload = room.slack.core.submit(ANA)
+    payload["user"]["team_id"] = "T0OTHER"
+    assert STRANGER in str(room.deliver(envelope(), payload).body)
+    assert room.desk.stored == []

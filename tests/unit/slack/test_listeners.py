@@ -9,13 +9,12 @@ import pytest
 
 from tailhound.durable.acts import Click, Person
 from tailhound.errors import StoreUnavailable
-from tailhound.model import Incident, Rating
+from tailhound.model import Incident
 from tailhound.slack.buttons import Offers
-from tailhound.slack.deeds import Word
 from tailhound.slack.listeners import NOT_RECORDED
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER
-from tailhound.slack.presses import KNOWN, NOT_OURS
+from tailhound.slack.presses import KNOWN, NOT_OURS, OUTDATED
 from tailhound.slack.promptly import NOT_YET
 from tailhound.slack.storm_view import storm_message
 from tests.samples.incidents import CONFIRMED, QUEUED, RESOLVED, STORM
@@ -65,10 +64,19 @@ def test_who_clicked_is_kept_with_a_name_and_the_envelope(room: Floor) -> None:
     assert room.desk.stored == [("on_it", Click("8R5W", PERSON, "e1"))]
 
 
-def test_yes_that_was_it_says_right(room: Floor) -> None:
+def test_yes_that_was_it_agrees_with_the_diagnosis_that_was_shown(room: Floor) -> None:
     room.show(RESOLVED)
     room.press("right")
-    assert room.desk.stored[0][2] == Word(rating=Rating.RIGHT)
+    assert RESOLVED.diagnosis is not None
+    (stored,) = room.desk.stored
+    assert (stored[0], stored[2]) == ("agree", RESOLVED.diagnosis.mark)
+
+
+def test_agreeing_with_a_diagnosis_that_stands_no_more_is_told_so(room: Floor) -> None:
+    room.desk.outdated = True
+    room.show(RESOLVED)
+    room.press("right")
+    assert room.told() == [OUTDATED.format(incident="8R5W")]
 
 
 def test_a_new_token_reaches_those_who_answer_people() -> None:

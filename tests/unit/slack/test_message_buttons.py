@@ -44,7 +44,10 @@ def test_each_button_carries_the_incident_and_the_revision_or_is_a_link(state: s
             assert element["url"].startswith("https://tailhound.example/incidents/")
             assert "value" not in element
         else:
-            assert element["value"] == f"{incident.id}:{incident.revision}"
+            shown = incident.diagnosis.mark if incident.diagnosis else ""
+            agrees = f":{shown}" if element["action_id"] == actions.RIGHT else ""
+            assert element["value"] == f"{incident.id}:{incident.revision}{agrees}"
+            assert actions.shown_in(element["value"]) == agrees[1:]
             assert actions.incident_in(element["value"]) == incident.id
 
 
@@ -122,6 +125,7 @@ def test_what_acts_and_what_looks_stand_in_rows_of_their_own() -> None:
 @pytest.mark.parametrize("value", ["", "8R5W", "8R5W:", ":3", "8R5W:3:4", "8R5W:x", "a b:1", "é:1"])
 def test_a_value_that_is_none_of_ours_names_no_incident(value: str) -> None:
     assert actions.incident_in(value) == ""
+    assert actions.shown_in(value) == ""
 
 
 def test_the_ids_of_actions_differ() -> None:

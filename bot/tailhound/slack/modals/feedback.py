@@ -1,20 +1,26 @@
 """The form *What was it really?*: how good the diagnosis was, and what the cause was. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from tailhound.model import Incident, Rating, candidates, telling
 from tailhound.model.names import capital, cause_name
+from tailhound.model.names import listed as listed_names
 from tailhound.rules.runbook import Runbook
+from tailhound.slack import escape
 from tailhound.slack.actions import CAUSE, FEEDBACK_FORM, NOTE, RATING
 from tailhound.slack.deeds import Word
 from tailhound.slack.escape import clean
-from tailhound.slack.kit import context, plain
+from tailhound.slack.kit import context, plain, section
 from tailhound.slack.limits import OPTION_VALUE, SELECT_OPTIONS
 from tailhound.slack.modals import sheet
 from tailhound.slack.modals.sheet import Frame, Note, View
 
 TITLE: Final = "What was it really?"
+CHANGED: Final = (
+    "*Not saved yet.* The diagnosis has changed since you opened this. Look again. It says now: "
+)
 LOADING: Final = "Reading the incident…"
 NOTE_LENGTH: Final = 500
 NOT_IN_LIST: Final = "-"
@@ -31,16 +37,22 @@ def frame(note: Note, submit: str = "") -> Frame:
     return Frame(title=TITLE, callback=FEEDBACK_FORM, note=note, submit=submit)
 
 
-def form(incident: Incident, runbooks: Sequence[Runbook], note: Note) -> View:
-    """The form for one incident."""
+def form(
+    incident: Incident, runbooks: Sequence[Runbook], note: Note, *, changed: bool = False
+) -> View:
+    """The form for one incident; `changed`: somebody sent it, and had read another diagnosis."""
     ratings = [sheet.option(text, id) for id, (_, text) in _RATINGS.items()]
-    causes = [sheet.option(_title(one), one.id) for one in listed(incident, runbooks)]
+    shown = listed(incident, runbooks)
+    causes = [sheet.option(_title(one), one.id) for one in shown]
+    cut = f"The nearest {len(shown)} of {len(runbooks)} runbooks: name another one below."
+    hint = {"hint": plain(cut)} if len(shown) < len(runbooks) else {}
     causes.append(sheet.option("not in this list", NOT_IN_LIST))
     return sheet.view(
-        frame(note, "Save"),
+        frame(replace(note, seen=_mark(incident)), "Save"),
         [
+            section("changed", f"{CHANGED}{_headline(incident)}.") if changed else None,
             sheet.field("The diagnosis was", sheet.radio(RATING, ratings)),
-            sheet.field("The cause was", sheet.select(CAUSE, causes), optional=True),
+            sheet.field("The cause was", sheet.select(CAUSE, causes), optional=True, **hint),
             sheet.field(
                 "How do you know? (optional)",
                 sheet.text_field(NOTE, NOTE_LENGTH, "one sentence; everyone here sees it"),
@@ -54,6 +66,22 @@ def form(incident: Incident, runbooks: Sequence[Runbook], note: Note) -> View:
             ),
         ],
     )
+
+
+def is_stale(incident: Incident, note: Note) -> bool:
+    """Whether another diagnosis stands than the one that the form was opened with."""
+    return note.seen != _mark(incident)
+
+
+def _mark(incident: Incident) -> str:
+    return incident.diagnosis.mark if incident.diagnosis else "none"
+
+
+def _headline(incident: Incident) -> str:
+    """What the message says now, in short."""
+    named = [telling.title(cause) for cause in telling.headline_causes(incident.diagnosis)]
+    outlook = incident.diagnosis.outlook.value if incident.diagnosis else "being checked"
+    return f"{outlook}: {escape.value(listed_names(named, 2), 160)}" if named else outlook
 
 
 def listed(incident: Incident, runbooks: Sequence[Runbook]) -> tuple[Runbook, ...]:
