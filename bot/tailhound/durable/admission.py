@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from tailhound.durable.arrivals import Arrival, Item, unreadable_item
 from tailhound.durable.asking import Enqueue, Terms, announce, asked, put, show
+from tailhound.durable.common_ground import placed
 from tailhound.durable.episodes import opened, reopened, resolved_now, unread, with_alert
 from tailhound.durable.names import short_name
 from tailhound.durable.notices import follow
@@ -250,6 +251,8 @@ class Admission:
         return id in self._records or records.is_taken(self._connection, id)
 
     def _write(self) -> None:
+        begun = {id: self._records[id] for id in self._begun}
+        self._records |= placed(self._connection, begun)
         ending = self._ending()
         touched = list(dict.fromkeys((*self._created, *self._changed, *ending)))
         if not touched:

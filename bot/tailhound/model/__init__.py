@@ -27,7 +27,7 @@ from tailhound.model.incident import (
     Revised,
     State,
 )
-from tailhound.model.people import Feedback, OnIt, Queued, Rating, Silenced
+from tailhound.model.people import Feedback, OnIt, Queued, Rating, Shared, Silenced
 from tailhound.model.verdict import (
     Bound,
     Cause,
@@ -74,6 +74,7 @@ __all__ = [
     "Reason",
     "Revised",
     "Seen",
+    "Shared",
     "Silenced",
     "Stage",
     "State",

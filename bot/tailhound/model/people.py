@@ -65,10 +65,25 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What most incidents of a storm have in common, by their labels.
+
+    `kind` is "node" | "workload" | "namespace". `incidents` of them share it, and of those the one
+    with the id `first` began first.
+    """
+
+    kind: str
+    name: str
+    incidents: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
     """Its place among the incidents that wait in a storm, 1 = next.
 
     `alerts` came within `seconds` and made `incidents` incidents; `starts_by` is an estimate.
+    `shared` is what more than half of them have in common, None = nothing.
     """
 
     place: int
@@ -76,3 +91,4 @@ class Queued:
     alerts: int
     seconds: int
     starts_by: datetime
+    shared: Shared | None = None

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from tailhound.durable.common_ground import common_ground
 from tailhound.durable.queueing import STORM_SECONDS
-from tailhound.model import State
+from tailhound.model import Shared, State, Subject, SubjectKind
 from tailhound.settings import Incidents
 from tests.unit.durable import kit
 from tests.unit.durable.kit import Detective, alert, body
@@ -18,7 +21,9 @@ def test_beyond_those_that_run_at_once_incidents_wait_their_turn(tmp_path: Path)
     async def run() -> None:
         async with kit.intake_alone(tmp_path, incidents=TWO) as desk:
             names = [f"w{i}" for i in range(5)]
-            found = await desk.accept(*(alert(name, fingerprint=name) for name in names))
+            found = await desk.accept(
+                *(alert(n, fingerprint=n, labels={"namespace": n}) for n in names)
+            )
             seen = [desk.reader.get(id) for id in found.incidents]
             states = [it.state for it in seen if it]
             assert states == [State.INVESTIGATING] * 2 + [State.DEFERRED] * 3
@@ -74,5 +79,73 @@ def test_one_that_somebody_wants_now_does_not_wait(tmp_path: Path) -> None:
             slow.gate.set()
             await lab.diagnosed(first)
             await lab.diagnosed(second)
+
+    kit.run(run())
+
+
+def of(node: str = "", namespace: str = "prod", workload: str = "", cluster: str = "") -> Subject:
+    return Subject(
+        kind=SubjectKind.GROUP, node=node, namespace=namespace, workload=workload, cluster=cluster
+    )
+
+
+def ground(*subjects: Subject) -> Shared | None:
+    return common_ground({f"I{n}": subject for n, subject in enumerate(subjects)})
+
+
+def test_more_than_half_and_at_least_three_on_one_node_share_it() -> None:
+    on, other = of("gpu-3", workload="a"), of("gpu-1", namespace="dev", workload="b")
+    shared = Shared(kind="node", name="gpu-3", incidents=3, first="I1")
+    assert ground(other, on, on, other, on) == shared
+    assert ground(on, on, of(namespace="")) is None
+    assert ground(on, on, on, other, other, other) is None
+
+
+def test_a_node_tells_more_than_a_workload_and_that_more_than_a_namespace() -> None:
+    same = of("gpu-3", workload="llm")
+    assert getattr(ground(same, same, same), "kind", "") == "node"
+    free = of(workload="llm")
+    assert ground(free, free, free) == Shared(
+        kind="workload", name="prod/llm", incidents=3, first="I0"
+    )
+    bare = of()
+    assert ground(bare, bare, bare) == Shared(
+        kind="namespace", name="prod", incidents=3, first="I0"
+    )
+
+
+def test_nodes_of_one_name_in_two_clusters_are_two() -> None:
+    here, there = of("n", namespace="", cluster="a"), of("n", namespace="", cluster="b")
+    assert ground(here, here, there, there) is None
+
+
+def test_those_that_wait_say_what_most_of_all_share_and_where_it_began(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with kit.intake_alone(tmp_path, incidents=TWO) as desk:
+            on = {"node": "gpu-3"}
+            (first,) = (await desk.accept(alert("w0", fingerprint="w0", labels=on))).incidents
+            alerts = (alert(f"w{i}", fingerprint=f"w{i}", labels=on) for i in range(1, 4))
+            found = await desk.accept(*alerts, alert("x", fingerprint="x"))
+            queued = [it.queued for id in found.incidents if (it := desk.reader.get(id))]
+            shared = Shared(kind="node", name="gpu-3", incidents=4, first=first)
+            assert [q.shared for q in queued if q] == [shared] * 3
+            assert {q.incidents for q in queued if q} == {5}
+
+    kit.run(run())
+
+
+def test_in_a_crowd_too_large_to_look_through_nothing_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tailhound.durable.common_ground.CROWD_AT_MOST", 4)
+
+    async def run() -> None:
+        async with kit.intake_alone(tmp_path, incidents=TWO) as desk:
+            on = {"node": "gpu-3"}
+            found = await desk.accept(
+                *(alert(f"w{i}", fingerprint=f"w{i}", labels=on) for i in range(5))
+            )
+            queued = [it.queued for id in found.incidents if (it := desk.reader.get(id))]
+            assert [q.shared for q in queued if q] == [None] * 3
 
     kit.run(run())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tailhound.model import Incident, Rating
+from tailhound.model import Incident, Rating, Shared
 from tailhound.slack.blocks import message
 from tests.samples.incidents import (
     BACK,
@@ -239,3 +239,17 @@ def test_the_footer_names_whom_the_labels_name_and_who_keeps_the_runbook() -> No
 def test_the_footer_ends_with_what_else_there_is_to_know_and_nothing_of_it_is_markup() -> None:
     told = slots(FIRST, notes=("the thread is not joined", "a <!channel>"))["F"]
     assert told.endswith(" · the thread is not joined · a &lt;!channel&gt;")
+
+
+def test_who_waits_in_a_storm_is_sent_to_where_most_of_it_is() -> None:
+    assert QUEUED.queued is not None
+    shared = Shared(kind="node", name="gpu-node-3", incidents=21, first="7F3K")
+    waits = replace(QUEUED, queued=replace(QUEUED.queued, shared=shared))
+    told = slots(waits)["W"]
+    assert told.endswith(" 21 of them are on `gpu-node-3`: see incident 7F3K first.")
+    itself = replace(waits, id="7F3K")
+    assert slots(itself)["W"].endswith(" 21 of them are on `gpu-node-3`.")
+    assert "of them are" not in slots(QUEUED)["W"]
+    hostile = replace(shared, name="a`<!here>`b")
+    evil = replace(QUEUED, queued=replace(QUEUED.queued, shared=hostile))
+    assert "<!here>" not in slots(evil)["W"]
