@@ -1,6 +1,7 @@
 """`tailhound doctor`: each thing once, what breaks without it, and what to do."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,8 @@ from tailhound.flow import Request, Turn
 from tailhound.model import Missing, Reason
 from tailhound.requests import GetObject, ListObjects, Output, Query, RunOnHost
 from tailhound.settings import Settings
-from tailhound.slack.checkup import Point, checkup
+from tailhound.slack.checkup import SCOPES, Point, checkup
+from tailhound.store.database import open_database
 from tailhound_collectors.families import SGLANG, TF_SERVING, TGI, TORCHSERVE, TRITON, vllm
 from tests.driving import EMPTY, vector
 from tests.standins.slack import SlackStandin
@@ -231,14 +233,76 @@ def test_a_token_that_slack_refuses_ends_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert "slack.bot_token" in point.fix
 
 
+def test_a_scope_that_is_missing_is_told_with_what_breaks(tokens: Mapping[str, Any]) -> None:
+    with SlackStandin() as slack:
+        slack.add_channel("C1", "alerts")
+        at = settings(slack={**tokens, "channel": "C1", "api_url": slack.api_url})
+        slack.core.scopes = slack.core.scopes - {"usergroups:read", "chat:write"}
+        _, post, groups, *_ = checkup(at.slack)
+        slack.core.scopes = frozenset()
+        _, unknown, *_ = checkup(at.slack)
+    assert (groups.works, groups.told) == (None, "scope usergroups:read missing")
+    assert "resume is refused" in groups.breaks
+    assert groups.fix == "add the scope in the app's settings, reinstall the app"
+    assert (post.works, post.told) == (False, "scope chat:write missing")
+    assert (unknown.works, unknown.fix) == (None, "compare them with deploy/slack-manifest.yaml")
+
+
+def test_every_scope_of_the_manifest_is_looked_for() -> None:
+    manifest = yaml.safe_load((ROOT / "deploy/slack-manifest.yaml").read_text(encoding="utf-8"))
+    assert set(SCOPES) == set(manifest["oauth_config"]["scopes"]["bot"])
+    assert all(SCOPES.values())
+
+
+def test_each_role_of_approvers_is_asked_for(tokens: Mapping[str, Any]) -> None:
+    with SlackStandin() as slack:
+        slack.add_channel("C1", "alerts")
+        slack.core.add_group("S0ON", "sre", ["U0A", "U0B"])
+        slack.core.add_group("S0NONE", "none", [])
+        at = settings(
+            slack={**tokens, "channel": "C1", "api_url": slack.api_url},
+            approvals={
+                "sre": {"groups": ["S0ON"], "users": ["U0B", "U0C"]},
+                "none": {"groups": ["S0NONE"]},
+                "gone": {"groups": ["S0GONE"]},
+            },
+        )
+        _, sre, none, gone, *_ = checkup(at.slack, at.approvals)
+    assert sre == Point(True, "approvals.sre: 3 members")
+    assert (none.works, none.told) == (None, "approvals.none: nobody is in it")
+    assert gone.works is None
+    assert gone.told == "approvals.gone: Slack does not tell who is in S0GONE (no_such_subteam)"
+
+
 # --- the command
+
+
+@pytest.fixture(autouse=True)
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever listens on this machine is not asked."""
+    monkeypatch.setenv("TAILHOUND_LISTEN__PORT", "0")
+
+
+def test_the_stop_switch_is_told_of_a_database_and_of_a_file(terminal: Terminal) -> None:
+    def changes() -> str:
+        (row,) = [r for r in terminal.run("doctor").out.splitlines() if " changes " in r]
+        return row
+
+    nobody = "nobody ends a stop from Slack: approvals is empty"
+    assert changes() == f"ok    changes      off (observe mode); {nobody}"
+    open_database(f"sqlite:///{terminal.folder / 'tailhound.db'}").close()
+    terminal.run("stop", "game day")
+    assert re.match(r"ok    changes      stopped by \S+ since \d\d:\d\d UTC; nobody", changes())
+    terminal.run("resume")
+    (terminal.folder / "tailhound.db.stop").touch()
+    assert changes().startswith("ok    changes      stopped by the file tailhound.db.stop since ")
 
 
 def test_without_any_backend_it_says_what_breaks_and_ends_with_1(terminal: Terminal) -> None:
     found = terminal.run("doctor")
     assert found.code == 1
     rows = found.out.splitlines()
-    assert rows[0] == "ok    config       configuration, 0 overrides from TAILHOUND_*"
+    assert rows[0] == "ok    config       configuration, 1 override from TAILHOUND_*"
     at = rows.index("FAIL  prometheus   not configured")
     assert rows[at + 1 : at + 3] == [
         "        breaks: 7 of 7 causes can't be checked",

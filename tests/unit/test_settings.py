@@ -137,6 +137,26 @@ def test_the_name_of_a_channel_is_not_its_id(desk: Desk, name: str, text: str, k
     assert f": {key}: write the channel's id (C0123456789), not its name" in told
 
 
+@pytest.mark.parametrize("name", ["sre-oncall", "@sre", "U0123", "S0123 ", ""])
+def test_the_name_of_a_user_group_is_not_its_id(desk: Desk, name: str) -> None:
+    told = desk.told(f"approvals: {{sre: {{groups: [{name!r}]}}}}\n")
+    assert ": approvals.sre.groups.0: write the user group's id (S0123456789)" in told
+
+
+@pytest.mark.parametrize("name", ["ana", "@ana", "S0123", "u0123"])
+def test_the_name_of_a_member_is_not_an_id(desk: Desk, name: str) -> None:
+    told = desk.told(f"approvals: {{sre: {{users: [{name!r}]}}}}\n")
+    assert ": approvals.sre.users.0: write the member's id (U0123456789)" in told
+
+
+def test_the_stop_file_stands_beside_the_database_unless_it_is_named(desk: Desk) -> None:
+    beside = desk.load("store: {url: 'sqlite:////var/lib/t/bot.db'}\n").stops
+    assert beside == Path("/var/lib/t/bot.db.stop")
+    assert desk.load("store: {url: 'postgresql://h/d'}\n").stops is None
+    named = "store: {url: 'postgresql://h/d'}\nstop_file: /run/t/stop\n"
+    assert desk.load(named).stops == Path("/run/t/stop")
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [

@@ -1,8 +1,12 @@
 """When alerts came in last: whether the path from Alertmanager to here is alive."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+
+from prometheus_client import Metric
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from tailhound.model import AlertGroup, AlertStatus
 from tailhound.model.wording import day_clock, duration
@@ -17,7 +21,11 @@ SECTION = "Alerts"
 ReadGroup = Callable[[bytes], AlertGroup]
 
 
-class Arrivals:
+LAST_METRIC = "tailhound_last_notification_timestamp_seconds"
+WATCHDOG_METRIC = "tailhound_watchdog_timestamp_seconds"
+
+
+class Arrivals(Collector):
     """Notes what is read. Of this process alone: another replica may have got the rest."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
@@ -49,6 +57,20 @@ class Arrivals:
             self._last = now
             if fires:
                 self._watchdog = now
+
+    def collect(self) -> Iterable[Metric]:
+        """For /metrics: when each came in last; no sample while none has."""
+        with self._lock:
+            seen = {LAST_METRIC: self._last, WATCHDOG_METRIC: self._watchdog}
+        says = {
+            LAST_METRIC: "When the last notification of Alertmanager came in.",
+            WATCHDOG_METRIC: f"When {WATCHDOG} was seen firing last.",
+        }
+        for name, at in seen.items():
+            gauge = GaugeMetricFamily(name, says[name])
+            if at is not None:
+                gauge.add_metric([], at.timestamp())
+            yield gauge
 
     def lines(self) -> tuple[HealthLine, ...]:
         """The last alert, and the dead man's switch."""

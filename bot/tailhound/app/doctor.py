@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from tailhound.app.backends import Needs
 from tailhound.app.composition import compiled, counted, transports
+from tailhound.app.own_serve import own_lines
 from tailhound.app.probes import (
     NOBODY,
     SECONDS,
@@ -22,6 +23,7 @@ from tailhound.app.probes import (
     prometheus,
     ssh,
 )
+from tailhound.durable import switch
 from tailhound.errors import SettingsError, StoreUnavailable
 from tailhound.flow import Transport
 from tailhound.model import Missing, may_change
@@ -30,6 +32,7 @@ from tailhound.model.wording import duration
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings
 from tailhound.slack.checkup import checkup
+from tailhound.store.beside import reading_beside
 from tailhound.store.incidents import IncidentReader
 from tailhound.transports.alertmanager import AlertmanagerClient
 
@@ -52,7 +55,7 @@ async def doctor(
         lines += await _backends(settings, clock, needs, (only, host))
     if only in ("", "slack"):
         lines += _slack(settings)
-    return lines if only else [*lines, _changes(settings)]
+    return lines if only else [*lines, _changes(settings, clock()), *own_lines(settings, clock())]
 
 
 async def _backends(
@@ -167,9 +170,21 @@ def _slack(settings: Settings) -> list[Line]:
     return [
         Line(mood=moods[point.works], name="slack", told=point.told, breaks=point.breaks,
              fix=point.fix)
-        for point in checkup(settings.slack)
+        for point in checkup(settings.slack, settings.approvals)
     ]  # fmt: skip
 
 
-def _changes(settings: Settings) -> Line:
-    return Line(mood=Mood.OK, name="changes", told=may_change.allowed(settings.mode))
+def _changes(settings: Settings, now: datetime) -> Line:
+    """What the mode allows, whether they are stopped, and who could end that from Slack."""
+    try:
+        with reading_beside(settings.store.url, settings.store.secret()) as connection:
+            stands = switch.stopped(connection, settings.stops)
+    except SettingsError:  # there is no database yet, or none that serve would start with
+        stands = switch.stopped_by(settings.stops)
+    except StoreUnavailable as error:
+        told = f"{may_change.allowed(settings.mode)}; whether they are stopped is not known"
+        return Line(mood=Mood.WARN, name="changes", told=told, breaks=str(error))
+    told = may_change.changes_stand(settings.mode, stands, now)
+    named = any(role.groups or role.users for role in settings.approvals.values())
+    nobody = "" if named else "; nobody ends a stop from Slack: approvals is empty"
+    return Line(mood=Mood.OK, name="changes", told=f"{told}{nobody}")

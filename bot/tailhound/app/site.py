@@ -46,6 +46,7 @@ class Site:
         self._needs = Needs.of(active.runbooks)
         self._home = _home(settings)
         metrics.runs(len(active.runbooks))
+        metrics.registry.register(self.arrivals)
 
     def parts(self, durable: Durable, database: Database, reader: IncidentReader) -> Parts:
         """What the application works with."""

@@ -34,9 +34,10 @@ _MAYBE_DONE = frozenset({502, 504})
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Slack did it; `data` is its answer."""
+    """Slack did it; `data` is its answer, `scopes` are those of the token as far as it tells."""
 
     data: Mapping[str, Any]
+    scopes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,15 @@ def outcome_of(call: Callable[[WebClient], SlackResponse], web: WebClient) -> Ou
         return _refused(error.response)
     except (URLError, OSError, http.client.HTTPException, ValueError, SlackClientError) as error:
         return _lost(error)
-    return Said(answer.data if isinstance(answer.data, dict) else {})
+    return Said(answer.data if isinstance(answer.data, dict) else {}, _scopes(answer.headers))
+
+
+def _scopes(headers: Mapping[str, Any]) -> frozenset[str]:
+    """What `X-OAuth-Scopes` lists; empty where it is missing."""
+    named = {key.lower(): value for key, value in headers.items()}
+    value = named.get("x-oauth-scopes", "")
+    text = str(value[0] if isinstance(value, list) and value else value)
+    return frozenset(scope.strip() for scope in text.split(",") if scope.strip())
 
 
 def _refused(answer: SlackResponse) -> Outcome:

@@ -1,15 +1,21 @@
 """What `tailhound doctor` finds out about Slack: tokens, channels, and what each allows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 
 from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
 
 from tailhound.errors import SettingsError
-from tailhound.settings import Slack
+from tailhound.model.names import plural
+from tailhound.settings import Role, Slack
 from tailhound.slack.calls import Lost, No, Outcome, Said, client, outcome_of
 from tailhound.slack.refusals import todo
 
 SECONDS = 5.0
+NOBODY: Mapping[str, Role] = MappingProxyType({})
 _DEAF = "buttons and commands do nothing"
 
 
@@ -23,11 +29,24 @@ class Point:
     fix: str = ""
 
 
+SCOPES: Mapping[str, str] = {
+    "chat:write": "no message is posted",
+    "commands": "/tailhound does nothing",
+    "files:write": "no charts and no evidence file stand in the thread",
+    "files:read": "charts do not stand in the thread",
+    "usergroups:read": "nobody counts as an approver of a user group: resume is refused",
+    "users:read": "nobody counts as a full member: silencing and resume are refused",
+}
+"""The scopes of the manifest, and what breaks without each."""
+
 _NO_SOCKET = Point(None, "no app_token", _DEAF, "set slack.app_token (xapp-...)")
 
 
-def checkup(slack: Slack, *, brief: bool = False) -> tuple[Point, ...]:
-    """The bot's token, each channel that is configured, the app's token. Blocks.
+def checkup(
+    slack: Slack, approvals: Mapping[str, Role] = NOBODY, *, brief: bool = False
+) -> tuple[Point, ...]:
+    """The bot's token and scopes, each channel and each approvers' group that is configured, the
+    app's token. Blocks.
 
     `brief` asks one question, about the bot's token, and tells the rest as it is configured.
     """
@@ -52,9 +71,47 @@ def checkup(slack: Slack, *, brief: bool = False) -> tuple[Point, ...]:
         return (told,) if app else (told, _NO_SOCKET)
     return (
         Point(True, f"{user} in {team}"),
+        *_scopes(who.scopes),
+        *(point for name, role in approvals.items() for point in _role(web, name, role)),
         *(_channel(web, channel) for channel in named),
         _socket(web, app) if app else _NO_SOCKET,
     )
+
+
+def _scopes(held: frozenset[str]) -> tuple[Point, ...]:
+    """Those that are missing; or that Slack does not tell which there are."""
+    if not held:
+        return (Point(None, "Slack does not tell which scopes the app has", "",
+                      "compare them with deploy/slack-manifest.yaml"),)  # fmt: skip
+    fix = "add the scope in the app's settings, reinstall the app"
+    return tuple(
+        Point(False if scope == "chat:write" else None, f"scope {scope} missing", breaks, fix)
+        for scope, breaks in SCOPES.items()
+        if scope not in held
+    )
+
+
+def _role(web: WebClient, name: str, role: Role) -> tuple[Point, ...]:
+    """Who is in a role: how many, or why that can't be told."""
+    key = f"approvals.{name}"
+    found: set[str] = set(role.users)
+    for group in role.groups:
+        told = outcome_of(partial(_members, group), web)
+        users = told.data.get("users") if isinstance(told, Said) else None
+        if not isinstance(users, list):
+            why = told.error if isinstance(told, No) else "no answer"
+            return (Point(None, f"{key}: Slack does not tell who is in {group} ({why})",
+                          "nobody counts as a member of it",
+                          "write the id of a user group that exists"),)  # fmt: skip
+        found |= set(map(str, users))
+    if found:
+        return (Point(True, f"{key}: {plural(len(found), 'member')}"),)
+    return (Point(None, f"{key}: nobody is in it", "nobody of it ends a stop",
+                  "put somebody into the group, or under users"),)  # fmt: skip
+
+
+def _members(group: str, web: WebClient) -> SlackResponse:
+    return web.usergroups_users_list(usergroup=group)
 
 
 def _channel(web: WebClient, channel: str) -> Point:

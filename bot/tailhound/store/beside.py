@@ -43,14 +43,26 @@ class DatabaseState:
 
 def state_of(url: str, password: str = "") -> DatabaseState:
     """Look, and change nothing. SettingsError without a database."""
-    readers = open_readers(url, password)
-    name = sa.make_url(url).render_as_string(hide_password=True)
     file = sqlite.path_of(url) if url.startswith("sqlite") else None
+    with reading_beside(url, password) as connection:
+        return _state(connection, _name(url), file)
+
+
+@contextmanager
+def reading_beside(url: str, password: str = "") -> Iterator[sa.Connection]:
+    """A connection that can't write. SettingsError without a database; StoreUnavailable when it
+    gives no answer.
+    """
+    readers = open_readers(url, password)
     try:
-        with explained(name), readers.connect() as connection:
-            return _state(connection, name, file)
+        with explained(_name(url)), readers.connect() as connection:
+            yield connection
     finally:
         readers.dispose()
+
+
+def _name(url: str) -> str:
+    return sa.make_url(url).render_as_string(hide_password=True)
 
 
 def _state(connection: sa.Connection, name: str, file: Path | None) -> DatabaseState:

@@ -149,9 +149,13 @@ class LocalSlack:
             files.settle(self.world)
             try:
                 limited = self._allowed(method, token, arguments)
-                return limited or Reply(self._answer(method, _parsed(arguments)))
+                return limited or self._reply(self._answer(method, _parsed(arguments)))
             except Refused as refusal:
-                return Reply(refusal.body)
+                return self._reply(refusal.body)
+
+    def _reply(self, body: Json) -> Reply:
+        """An answer with what the token may do, as Slack says in each."""
+        return Reply(body, headers={"X-OAuth-Scopes": ",".join(sorted(self.scopes))})
 
     def upload(self, key: str, content: bytes) -> bool:
         """Bytes sent to an upload address; False where Slack would refuse them."""
