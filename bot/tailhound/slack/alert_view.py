@@ -137,7 +137,7 @@ class AlertView:
     def asked_until(self) -> str:
         """The clock until which who did not answer is asked again; "" when nobody is any more."""
         until = self.incident.asked_until
-        return day_clock(until, self.now, seconds=True) if until and until > self.now else ""
+        return day_clock(until, self.now) if until and until > self.now else ""
 
     @property
     def asked_every(self) -> str:

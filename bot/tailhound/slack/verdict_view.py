@@ -1,5 +1,6 @@
 """What a message says of the symptom and of the causes that are confirmed. Pure; escaped."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,12 @@ from tailhound.model.verdict import Changed
 from tailhound.model.wording import day_clock, number, with_usual
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.people_view import PeopleView
+
+_QUANTILE = re.compile(r" (?:p\d+|mean)(?: at its peaks)?$")
+"""What a headline has no room for; the value's own line tells it."""
+
+_THINGS = {"inter-token": "tokens", "end to end": "requests", "request": "requests"}
+"""What is slow, where the name of its time is no thing."""
 
 _SUMMARY, _SHAPE, _SECOND_STAGE, _SCOPE, _ONSET, _ALERT, _STAGES = range(1, 8)
 """How terse a symptom is that goes without each of these, the least important first."""
@@ -98,11 +105,13 @@ class VerdictView(PeopleView):
 
     @property
     def complaint(self) -> Mrkdwn:
-        """`slow inter-token p50`, `high error share at ingress`."""
+        """`slow tokens`, `high error share at ingress`."""
         found = self.symptom
         if not found:
             return Mrkdwn("")
-        return Mrkdwn(f"{telling.slow(found)} {self.ink.value(small(found.name))}")
+        name = _QUANTILE.sub("", found.name)
+        thing = _THINGS.get(name.lower(), small(name))
+        return Mrkdwn(f"{telling.slow(found)} {self.ink.value(thing)}")
 
     @property
     def no_symptom(self) -> Mrkdwn:

@@ -83,7 +83,9 @@ class View(VerdictView):
 
     def _open_causes(self) -> list[tuple[str, Cause]]:
         """The candidates by their number, behind confirmed causes that no symptom places."""
-        numbered = [(f"{number_} ", cause) for number_, cause in enumerate(self.nearest, 1)]
+        near = self.nearest
+        one = len(near) == 1
+        numbered = [("" if one else f"{number_} ", cause) for number_, cause in enumerate(near, 1)]
         return [("", cause) for cause in self._confirmed()] + numbered
 
     def _chain_causes(self) -> Sequence[Cause]:

@@ -1,0 +1,240 @@
+"""What a message says and shows in each state: words, rows of buttons, times, blocks."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from tailhound.model import Incident
+from tailhound.slack.blocks import message
+from tailhound.slack.buttons import Offers
+from tests.samples.incidents import (
+    BACK,
+    BLIND,
+    COLLECTING,
+    CONFIRMED,
+    RESOLVED,
+    REVISED,
+    STATES,
+    TAKEN,
+    UNKNOWN,
+    WITH_PEOPLE,
+)
+from tests.samples.story import NOW
+from tests.unit.slack.mockup import FILE
+
+PAGE = "https://tailhound.example/incidents/8R5W"
+DATE = re.compile(r"<!date\^\d+\^\{ago\}\|[^>]*>")
+
+EVERYTHING = Offers(can_silence=True)
+ALL = {**STATES, **WITH_PEOPLE}
+
+
+def labels(row: str) -> list[str]:
+    """The buttons of a row."""
+    return re.findall(r"\[([^]]+)\]", row)
+
+
+def shown(incident: Incident) -> dict[str, str]:
+    """Our message as slot -> text, written as in a mock-up."""
+    made = message(incident, page_url=PAGE, now=NOW, offers=EVERYTHING)
+    slots = {"T": made.text}
+    for block in made.blocks:
+        slot = block["block_id"][0]
+        if "text" in block:
+            slots[slot] = block["text"]["text"]
+        elif block["type"] == "context":
+            slots[slot] = block["elements"][0]["text"]
+        else:
+            slots[slot] = " ".join(f"[{e['text']['text']}]" for e in block["elements"])
+    return {slot: _as_in_a_mockup(text) for slot, text in slots.items()}
+
+
+def _as_in_a_mockup(text: str) -> str:
+    return DATE.sub("4 min ago", text).replace("\u00a0", " ")
+
+
+def test_who_is_on_it_and_what_is_silenced_stand_first_in_the_footer() -> None:
+    first = "ben is on it since 03:03 UTC · Silenced by ana until 05:10 UTC (3 alerts) · Incident "
+    assert shown(TAKEN)["F"].startswith(first)
+    modes = FILE.read_text(encoding="utf-8")
+    assert '"ben is on it since 03:03 UTC · "' in modes
+    assert '"Silenced by ana until 05:10 UTC (3 alerts) · "' in modes
+
+
+@pytest.mark.parametrize("state", ALL)
+def test_what_matters_fits_on_a_phone(state: str) -> None:
+    """Head, symptom, verdict, what to do and its buttons: at most 26 lines of 40 characters."""
+    ours = shown(ALL[state])
+    lines = sum(
+        max(1, -(-len(line) // 40)) for slot in "HSWD" for line in ours.get(slot, "").splitlines()
+    )
+    assert lines + len(labels(ours.get("A", ""))) <= 26
+
+
+@pytest.mark.parametrize("state", ALL)
+def test_without_glyphs_the_state_is_still_a_word(state: str) -> None:
+    ours = shown(ALL[state])
+    plain = ours["T"].encode("ascii", "ignore").decode()
+    assert re.match(
+        r"(Investigating|Back again|Cause found|Revised to|Two causes fit|No cause confirmed"
+        r"|Cannot see|Resolved|Waiting its turn|Joined|tailhound itself failed|Unreadable alert)",
+        plain,
+    )
+
+
+@pytest.mark.parametrize("state", ALL)
+def test_no_message_says_what_must_never_be_said(state: str) -> None:
+    text = " ".join(shown(ALL[state]).values())
+    for word in (
+        "likely",
+        "probabl",
+        "healthy",
+        "culprit",
+        "root cause",
+        "NaN",
+        "None",
+        "n/a",
+        "!",
+    ):
+        assert word not in text
+    assert "@here" not in text
+
+
+@pytest.mark.parametrize("state", ALL)
+def test_a_time_that_goes_stale_is_told_by_the_readers_client(state: str) -> None:
+    made = message(ALL[state], page_url=PAGE, now=NOW)
+    for block in made.blocks:
+        text = str(block)
+        assert not re.search(r"\d+\s*(s|min|h) ago", text.replace("\u00a0", " "))
+
+
+def test_what_is_measured_stands_in_the_message_before_the_verdict() -> None:
+    told = shown(COLLECTING)
+    assert told["H"] == "🔎 Investigating: slow tokens on chat-json"
+    assert told["S"].startswith("*Inter-token p50 80 ms*, usually 8 ms (x10) · SLO 20 ms\n")
+    assert told["S"].endswith("\nSlow stage: *decode 4.1 s*, usually 0.41 s")
+    assert told["T"].startswith(
+        "Investigating: llm/chat-json, inter-token p50 80 ms, usually 8 ms (x10). Verdict by "
+    )
+
+
+def test_until_a_symptom_is_measured_only_what_the_alert_says_is_told() -> None:
+    assert COLLECTING.progress is not None
+    early = shown(
+        replace(COLLECTING, progress=replace(COLLECTING.progress, symptom=None, stages=()))
+    )
+    assert early["S"].startswith("*The alert says:* “")
+    assert "usually" not in early["S"]
+    assert early["H"] == "🔎 Investigating: InferenceInterTokenLatencyHigh on chat-json"
+
+
+def test_while_it_is_checked_again_the_symptom_is_the_new_one_and_never_the_old() -> None:
+    assert COLLECTING.progress is not None
+    assert COLLECTING.progress.symptom is not None
+    worse = replace(COLLECTING.progress.symptom, value=0.76)
+    progress = replace(COLLECTING.progress, symptom=worse)
+    for state in (BACK, STATES["again"]):
+        assert "80 ms" not in shown(replace(state, progress=None))["S"]
+        told = shown(replace(state, progress=progress))["S"]
+        assert told.startswith("*Inter-token p50 760 ms*, usually 8 ms (x95)")
+
+
+def test_when_nobody_is_asked_again_any_more_the_message_promises_nothing() -> None:
+    for over in (None, NOW - timedelta(seconds=1)):
+        told = shown(replace(BLIND, asked_until=over))
+        assert told["W"].endswith("could not be checked. *Re-check* asks again.")
+
+
+def test_a_late_answer_counts_as_long_as_it_is_waited_for() -> None:
+    asked = replace(UNKNOWN, asked_until=NOW + timedelta(minutes=2))
+    assert " · a late answer still counts until 03:06 UTC" in shown(asked)["F"]
+    assert "late answer" not in shown(UNKNOWN)["F"]
+
+
+def test_re_check_is_drawn_only_where_there_is_something_to_check_again() -> None:
+    drawn = {
+        name for name, incident in STATES.items() if "Re-check" in shown(incident).get("L", "")
+    }
+    assert drawn == {
+        "confirmed", "medium", "two-fit", "unknown", "no-symptom", "nothing-left", "blind",
+        "revised", "failed",
+    }  # fmt: skip
+
+
+def test_without_an_address_of_the_page_there_is_no_link() -> None:
+    made = message(CONFIRMED, page_url="", now=NOW)
+    (row,) = [block for block in made.blocks if block["block_id"].startswith("L")]
+    assert [element["action_id"] for element in row["elements"]] == ["recheck", "wrong"]
+    assert row["elements"][0]["value"] == "8R5W:3"
+
+
+def test_observe_mode_says_that_it_only_suggests() -> None:
+    assert shown(CONFIRMED)["D"].startswith("*Suggestions only (observe mode):*")
+
+
+def test_a_joined_incident_is_one_line_that_points_to_the_earlier_one() -> None:
+    ours = shown(STATES["joined"])
+    assert set(ours) == {"T", "S", "L"}
+    assert "\n" not in ours["S"]
+    assert "incident 7F3K" in ours["S"]
+
+
+def test_a_failed_incident_says_that_the_alert_stands() -> None:
+    assert shown(STATES["failed"])["W"] == (
+        "*tailhound itself failed:* the database was full for 10 min; the alert stands."
+    )
+
+
+def test_the_block_ids_are_slot_and_revision() -> None:
+    for block in message(RESOLVED, page_url=PAGE, now=NOW).blocks:
+        assert re.fullmatch(r"[HSWDAENLF]:9", block["block_id"])
+
+
+def test_the_alert_that_fired_stands_below_the_symptom_with_what_it_says() -> None:
+    noted = tuple(
+        replace(one, annotations={"summary": "p50 80 ms, objective 20 ms"})
+        for one in CONFIRMED.alerts
+    )
+    short = replace(CONFIRMED, alerts=noted)
+    assert shown(short)["S"].splitlines()[1] == "Alert: InferenceInterTokenLatencyHigh"
+    assert short.diagnosis is not None
+    roomy = replace(short, diagnosis=replace(short.diagnosis, stages=(), shape=""))
+    assert shown(roomy)["S"].splitlines()[1] == (
+        "Alert: InferenceInterTokenLatencyHigh (“p50 80 ms, objective 20 ms”)"
+    )
+
+
+def test_the_onset_is_told_beside_the_start_of_the_alert_where_they_differ() -> None:
+    diagnosis = CONFIRMED.diagnosis
+    assert diagnosis is not None
+    assert diagnosis.symptom is not None
+    early = replace(diagnosis.symptom, onset=CONFIRMED.since - timedelta(minutes=8))
+    told = shown(replace(CONFIRMED, diagnosis=replace(diagnosis, symptom=early)))["S"]
+    assert "alert started 4 min ago (03:00 UTC), slow since 02:52" in told
+    assert "slow since" not in shown(CONFIRMED)["S"]
+
+
+def test_a_chain_without_room_names_its_primary_cause_and_numbers_only_causes() -> None:
+    diagnosis = CONFIRMED.diagnosis
+    assert diagnosis is not None
+    first, *others = diagnosis.causes
+    says = "The pods wait for something that takes much longer than usual, and so do others. "
+    links = tuple(replace(first, runbook=f"cause-{n}", says=says * 2) for n in range(8))
+    chain = tuple(link.runbook for link in links)
+    long = replace(diagnosis, causes=(*links, *others), primary="cause-7", chain=chain)
+    told = shown(replace(REVISED, diagnosis=long))["W"].splitlines()
+    assert any("*Cause 7*" in line for line in told)
+    (left,) = (line for line in told if line.startswith("+ "))
+    assert left.endswith(" more on the page")
+    numbered = [line for line in told if re.match(r"\d\. ", line)]
+    assert [line[0] for line in numbered] == [str(n) for n in range(1, len(numbered) + 1)]
+
+
+def test_the_verdict_that_was_replaced_stands_before_the_chain() -> None:
+    told = shown(REVISED)["W"].splitlines()
+    assert told[0].endswith("*Revised 03:03:17 UTC:* Prometheus answered after 47 s.")
+    assert told[1] == "~03:02:30 no cause confirmed~"
+    assert told[2] == "What led to what:"
+    assert told[3].startswith("1. ")
