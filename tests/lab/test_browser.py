@@ -200,6 +200,43 @@ def test_the_verdict_comes_in_while_someone_reads(browser: Browser) -> None:
         assert opened.trouble == []
 
 
+def test_only_what_changed_is_loaded_and_an_opened_row_keeps_what_it_holds(
+    browser: Browser,
+) -> None:
+    shelf = Shelf((CONFIRMED,))
+    with running(parts(shelf)) as server, tab(browser, server) as opened:
+        page = opened.page
+        opened.go("incidents/8R5W")
+        opened.live()
+        page.locator("#ingress-path > summary").click()
+        expect(page.locator("#ingress-path .claim").first).to_be_visible()
+        with page.expect_response(re.compile(r"/incidents/8R5W$")) as answered:
+            shelf.incidents = (replace(CONFIRMED, alerts=CONFIRMED.alerts[:1]),)
+            shelf.at = 42
+        assert len(answered.value.body()) < 9_000
+        expect(page.locator("#alerts-title")).to_have_text("Alerts (1)")
+        assert page.evaluate("document.getElementById('ingress-path').open") is True
+        with page.expect_response(re.compile(r"/causes/ingress-path$")):
+            found = CONFIRMED.diagnosis
+            assert found is not None
+            causes = tuple(
+                replace(cause, title="Told anew") if cause.runbook == "ingress-path" else cause
+                for cause in found.causes
+            )
+            shelf.incidents = (replace(CONFIRMED, diagnosis=replace(found, causes=causes)),)
+            shelf.at = 43
+        expect(page.locator("#ingress-path > .inside")).to_contain_text("Told anew")
+        expect(page.locator("#ingress-path .claim").first).to_be_visible()
+        assert opened.trouble == []
+
+
+def test_a_link_to_a_claim_of_a_closed_cause_loads_it(browser: Browser, server: Running) -> None:
+    with tab(browser, server) as opened:
+        opened.go("incidents/8R5W#ingress-path.confirm-1")
+        opened.page.locator("[id='ingress-path.confirm-1']").wait_for(state="visible")
+        assert opened.trouble == []
+
+
 def test_a_page_that_gains_sections_gains_them_live(browser: Browser) -> None:
     shelf = Shelf((INVESTIGATING,))
     with running(parts(shelf)) as server, tab(browser, server) as opened:
@@ -253,11 +290,17 @@ def test_all_of_it_works_without_javascript(browser: Browser, server: Running) -
         assert page.locator("tbody tr").count() == 1
         page.locator("tbody a").click()
         page.wait_for_url("**/incidents/2H8D")
-        claim = page.locator("#rdma-fabric .claim").first
-        assert not claim.is_visible()
+        link = page.locator("#rdma-fabric a")
+        assert not link.is_visible()
         page.locator("#rdma-fabric > summary").click()
-        assert claim.is_visible()
         assert page.locator("#live").text_content() == ""
+        link.click()
+        page.wait_for_url("**/incidents/2H8D/causes/rdma-fabric")
+        assert page.locator(".claim").first.is_visible()
+        page.locator("details.evidence summary").first.click()
+        page.locator("details.evidence a").first.click()
+        page.wait_for_url("**/incidents/2H8D/evidence/*")
+        assert page.locator("pre.question").first.is_visible()
         assert opened.trouble == []
 
 
@@ -346,10 +389,11 @@ def test_a_question_can_be_copied_to_be_asked_by_hand(browser: Browser, server: 
         page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=home)
         opened.go("incidents/8R5W")
         page.locator("#cpu-throttling > summary").first.click()
-        page.locator("#evidence-cpu summary").click()
-        block = page.locator("#evidence-cpu pre").first
-        page.locator("#evidence-cpu .copy").first.click()
-        expect(page.locator("#evidence-cpu .copy").first).to_have_text("Copied")
+        evidence = page.locator("[id='cpu-throttling.cpu']")
+        evidence.locator("summary").click()
+        block = evidence.locator("pre").first
+        evidence.locator(".copy").first.click()
+        expect(evidence.locator(".copy").first).to_have_text("Copied")
         assert page.evaluate("navigator.clipboard.readText()") == block.text_content()
         assert opened.trouble == []
 

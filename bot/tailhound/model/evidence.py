@@ -50,6 +50,24 @@ class EvidenceStatus(Enum):
     NOT_APPLICABLE = "not-applicable"
     SKIPPED = "skipped"
 
+    @property
+    def word(self) -> str:
+        """What people are told: `answered`, `not asked`. The value stands in JSON and metrics."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    EvidenceStatus.COLLECTED: "answered",
+    EvidenceStatus.EMPTY: "answered, nothing there",
+    EvidenceStatus.TIMEOUT: "did not answer in time",
+    EvidenceStatus.FORBIDDEN: "refused",
+    EvidenceStatus.UNREACHABLE: "not reached",
+    EvidenceStatus.TRUNCATED: "answer too large, not used",
+    EvidenceStatus.UNPARSABLE: "answer not understood",
+    EvidenceStatus.NOT_APPLICABLE: "does not apply",
+    EvidenceStatus.SKIPPED: "not asked",
+}
+
 
 ANSWERED = (EvidenceStatus.COLLECTED, EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPLICABLE)
 """A question is answered also when the answer is that there is nothing."""

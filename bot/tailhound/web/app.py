@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from tailhound.errors import StoreUnavailable
 from tailhound.web.api import Api
 from tailhound.web.assets import Assets
+from tailhound.web.behind import Behind
 from tailhound.web.guard import Guard
 from tailhound.web.knowledge import Knowledge
 from tailhound.web.pages import Pages
@@ -86,12 +87,15 @@ def _machines(parts: Parts, pool: Pool, stream: Stream) -> list[BaseRoute]:
 
 
 def _people(screen: Screen, assets: Assets) -> list[BaseRoute]:
-    pages, knowledge = Pages(screen), Knowledge(screen)
+    pages, behind, knowledge = Pages(screen), Behind(screen), Knowledge(screen)
     return [
         Route("/", pages.root),
         Route("/incidents", pages.incidents),
         Route("/incidents/{id}", pages.incident),
         Route("/incidents/{id}/raw/{n:int}", pages.raw),
+        Route("/incidents/{id}/causes/{runbook}", behind.cause),
+        Route("/incidents/{id}/evidence/{name}", behind.evidence),
+        Route("/incidents/{id}/alerts", behind.alerts),
         Route("/incidents/{id}/export.md", pages.markdown),
         Route("/incidents/{id}/postmortem", pages.postmortem),
         Route("/incidents/{id}/postmortem.md", pages.postmortem_file),

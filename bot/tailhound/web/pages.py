@@ -11,9 +11,12 @@ from tailhound.model import OPEN_STATES, Incident
 from tailhound.model.redaction import redacted
 from tailhound.store.finding import Wanted
 from tailhound.web.drawn import drawn
-from tailhound.web.parts import RawOutput
+from tailhound.web.live import HAVE, had
 from tailhound.web.query import SPANS, ListQuery, WrongQuery
 from tailhound.web.screen import Screen
+
+ROWS = 100
+"""The most rows of one page; the JSON gives more at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Pages:
     async def incidents(self, request: Request) -> Response:
         """GET /incidents: open ones unless asked otherwise."""
         try:
-            query = ListQuery.of(request.query_params, state="open")
+            query = ListQuery.of(request.query_params, state="open").at_most(ROWS)
         except WrongQuery as error:
             return self._screen.told(400, "Not understood", str(error))
         listed = await self._screen.read(self._list, query)
@@ -54,6 +57,7 @@ class Pages:
             ever=listed.ever,
             causes=self._causes(query.cause),
             spans=tuple(SPANS),
+            have=had(request.headers.get(HAVE, "")),
             revision=listed.revision,
         )
 
@@ -87,15 +91,14 @@ class Pages:
         reader = self._parts.reader
         revision = await self._screen.read(reader.revision)
         incident = await self._screen.found(request)
-        raw = await self._screen.read(reader.raw, incident.id)
         alike = await self._screen.read(reader.alike, incident)
         return await self._screen.page(
             "incident",
             incident=incident,
             charts=await self._screen.read(drawn, incident, self._parts.clock()),
-            outputs=_by_question(raw),
             alike=alike,
             known=self._causes(""),
+            have=had(request.headers.get(HAVE, "")),
             slack=await self._screen.read(self._parts.slack_link, incident),
             revision=revision,
         )
@@ -136,8 +139,3 @@ class Pages:
         """The page of an incident, with the public address where one is configured."""
         base = self._parts.settings.listen.public_url.rstrip("/")
         return f"{base}/incidents/{incident.id}"
-
-
-def _by_question(raw: Sequence[RawOutput]) -> dict[str, tuple[int, RawOutput]]:
-    """The newest raw output of each question, with the number of its page."""
-    return {output.question: (n, output) for n, output in enumerate(raw, 1)}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
@@ -57,6 +57,10 @@ class ListQuery:
             before=_before(given.get("before") or ""),
             after=_after(given.get("after") or ""),
         )
+
+    def at_most(self, rows: int) -> "ListQuery":
+        """The same for a page that holds no more than this many."""
+        return replace(self, limit=min(self.limit, rows))
 
     @property
     def states(self) -> tuple[State, ...]:

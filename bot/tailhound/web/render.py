@@ -14,7 +14,7 @@ from tailhound import __version__
 from tailhound.model import candidates, claims, may_change, names, steps, telling, wording
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
-from tailhound.web import headline, markdown, people, rows, runbook, story, words
+from tailhound.web import headline, live, markdown, people, rows, runbook, story, words
 from tailhound.web.assets import Assets
 
 
@@ -81,6 +81,7 @@ def _with_words(environment: ImmutableSandboxedEnvironment) -> ImmutableSandboxe
         iso=words.iso,
         capital=names.capital,
         size=_size,
+        part=live.part,
     )
     environment.globals["words"] = SimpleNamespace(**{one.__name__: one for one in _WORDS})
     return environment
@@ -120,7 +121,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     words.anchors,
     words.labels_of,
     words.summary,
-    words.which,
+    words.state_of,
     claims.mark,
     claims.says,
     claims.values,

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from markupsafe import escape
+
 from tailhound.model import (
     Alert,
     Asked,
@@ -23,7 +25,7 @@ from tailhound.model import (
 )
 from tailhound.model.names import capital, small
 from tailhound.model.stages import GROWTH_RATIO, NOTHING_SECONDS
-from tailhound.model.wording import NOT_MEASURED, duration, with_usual
+from tailhound.model.wording import NOT_MEASURED, day_clock, duration, with_usual
 from tailhound.rules.runbook import Mitigation
 from tailhound.web.headline import seen
 
@@ -150,11 +152,23 @@ def anchors(cause: Cause) -> tuple[tuple[str, Check], ...]:
     return tuple(made)
 
 
-def labels_of(labels: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Labels with those that people look for first, then by name; values fit to be seen."""
+def labels_of(
+    labels: Iterable[tuple[str, str]], room: int = 1_000_000
+) -> tuple[tuple[str, str], ...]:
+    """Labels with those that people look for first, then by name; values fit to be seen.
+
+    Those behind `room` bytes of HTML are left out.
+    """
     rank = {label: n for n, label in enumerate(_FIRST_LABELS)}
     ordered = sorted(labels, key=lambda pair: (rank.get(pair[0], len(rank)), pair[0]))
-    return tuple((seen(label, 80), seen(text)) for label, text in ordered)
+    told = []
+    for label, text in ordered:
+        pair = seen(label, 80), seen(text)
+        room -= 60 + sum(len(escape(one).encode("utf-8", "replace")) for one in pair)
+        if room < 0:
+            break
+        told.append(pair)
+    return tuple(told)
 
 
 def which(alert: Alert) -> str:
@@ -163,6 +177,13 @@ def which(alert: Alert) -> str:
         if alert.labels.get(label):
             return f"{label} {seen(alert.labels[label], 80)}"
     return ""
+
+
+def state_of(alert: Alert, now: datetime) -> str:
+    """`firing, since 02:51 UTC · pod chat-json-2`."""
+    state = "firing" if alert.ends_at is None else "resolved"
+    of = which(alert)
+    return f"{state}, since {day_clock(alert.starts_at, now)}{f' · {of}' if of else ''}"
 
 
 def iso(at: datetime) -> str:

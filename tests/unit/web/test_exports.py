@@ -68,7 +68,7 @@ def test_the_export_says_what_the_page_says() -> None:
         "| Stopped in more than a tenth of its periods | holds | 100 % (needs 10 %) |",
         "## Could not check",
         "## Timeline (UTC)",
-        "Prometheus, collected, ",
+        "Prometheus, answered, ",
     ):
         assert said in text, said
 

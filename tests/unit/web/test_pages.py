@@ -12,6 +12,7 @@ from tailhound import __version__
 from tailhound.model import EvidenceStatus, Incident, Revised, State
 from tailhound.settings import Settings
 from tailhound.web.app import create_app
+from tailhound.web.pages import ROWS
 from tailhound.web.parts import Parts
 from tests.samples.hostile import HOSTILE, hostile
 from tests.samples.incidents import BLIND, CONFIRMED, LISTED, STATES
@@ -87,7 +88,6 @@ def test_the_list_shows_open_incidents_first_unless_asked() -> None:
         ("8R5W", "Ruled out (8)"),
         ("8R5W", "Not applicable (1)|NVMe-oF queue"),
         ("8R5W", f"100{NBSP}%|(needs 25{NBSP}%) ·|holds|, optional"),
-        ("2H8D", "not measured"),
         ("8R5W", "Nothing speaks against it (2 of 2 checked)."),
         ("8R5W", "Suggestions only (observe mode)."),
         ("9C1Q", "Not now: no changing account is configured."),
@@ -147,12 +147,6 @@ def test_back_again_and_one_click_mode_are_said() -> None:
         "changes: off (one-click mode, but this version has none)"
         in Page(get("/incidents", given).text).text
     )
-
-
-def test_a_cause_whose_evidence_was_told_before_points_there() -> None:
-    html = get("/incidents/8R5W").text
-    assert html.count("sum by (pod) (rate(container_cpu_cfs_throttled_periods_total") == 1
-    assert 'href="#evidence-cpu"' in html
 
 
 def test_each_claim_has_an_anchor_and_no_id_is_given_twice() -> None:
@@ -241,26 +235,6 @@ def test_values_of_a_megabyte_make_no_megabyte_of_page() -> None:
     assert "characters" in answer.text
 
 
-def test_a_page_with_all_causes_stays_under_70_kb() -> None:
-    assert CONFIRMED.diagnosis is not None
-    extra = [
-        replace(CONFIRMED.diagnosis.causes[0], runbook=f"cause-{n}", evidence=(f"e{n}",))
-        for n in range(22)
-    ]
-    evidence = [replace(CONFIRMED.diagnosis.evidence[0], name=f"e{n}") for n in range(22)]
-    diagnosis = replace(
-        CONFIRMED.diagnosis,
-        causes=(*CONFIRMED.diagnosis.causes, *extra),
-        evidence=(*CONFIRMED.diagnosis.evidence, *evidence),
-    )
-    shelf = Shelf((replace(CONFIRMED, diagnosis=diagnosis),))
-    plain = request(
-        create_app(parts(shelf)), "/incidents/8R5W", headers={"accept-encoding": "gzip"}
-    )
-    assert plain.headers["content-encoding"] == "gzip"
-    assert len(plain.body) < 70_000
-
-
 def test_the_empty_list_says_how_to_send_an_alert() -> None:
     text = Page(get("/incidents", parts(Shelf(()))).text).text
     assert "No incidents yet. Send one: tailhound diagnose --alert sample.json" in text
@@ -308,7 +282,10 @@ def test_an_unknown_id_is_404_with_the_search_filled_in() -> None:
     assert 'value="XYZ9"' in answer.text
 
 
-@pytest.mark.parametrize("path", ["/nope", "/incidents/8R5W/raw/2", "/incidents/8R5W/raw/0",
+@pytest.mark.parametrize("path", ["/nope", "/incidents/8R5W/causes/nope",
+                                  "/incidents/8R5W/evidence/nope",
+                                  "/incidents/7F3K/causes/cpu-throttling", "/incidents/nope/alerts",
+                                  "/incidents/8R5W/raw/2", "/incidents/8R5W/raw/0",
                                   "/static/..%2fapp.py", "/incidents/%3Cscript%3E"])  # fmt: skip
 def test_other_unknown_addresses_are_404_in_words(path: str) -> None:
     answer = get(path)
@@ -367,7 +344,7 @@ def test_nothing_is_asked_of_the_outside() -> None:
     assert "https://" not in html
 
 
-def test_five_hundred_incidents_render_in_under_200_ms() -> None:
+def test_a_full_page_of_a_list_renders_in_under_100_ms() -> None:
     many = tuple(
         replace(CONFIRMED, id=f"N{n}", received_at=NOW - timedelta(seconds=n)) for n in range(500)
     )
@@ -376,8 +353,8 @@ def test_five_hundred_incidents_render_in_under_200_ms() -> None:
     started = time.process_time()
     answer = request(app, "/incidents?limit=500")
     took = time.process_time() - started
-    assert answer.text.count("<tr class") == 500
-    assert took < 0.2
+    assert answer.text.count("<tr class") == ROWS == 100
+    assert took < 0.1
 
 
 def test_a_blind_diagnosis_names_the_backend_even_when_it_is_hostile() -> None:

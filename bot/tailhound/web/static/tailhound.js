@@ -2,9 +2,9 @@
 "use strict";
 (() => {
   const live = document.getElementById("live");
-  const parts = new Map(); // id -> the HTML that the server sent last
-  let shown = Number(document.body.dataset.revision);
-  let wanted = shown;
+  const filled = new WeakMap(); // an opened row -> the HTML that was fetched for it
+  let current = Number(document.body.dataset.revision);
+  let wanted = current;
   let loading = false;
   let source = null;
   let lostAt = null;
@@ -22,10 +22,6 @@
     say(`Not live since ${utc(lostAt)}, reconnecting`, true);
   }
 
-  function remember(root) {
-    for (const part of root.querySelectorAll("[data-live]")) parts.set(part.id, part.innerHTML);
-  }
-
   // Where a reader looks must not move: what has the focus stays where it is on the screen, else
   // the first thing there, if it is still there afterwards.
   function anchors() {
@@ -38,11 +34,19 @@
 
   function put(part, html) {
     const open = new Map([...part.querySelectorAll("details[id]")].map((d) => [d.id, d.open]));
+    const rows = [...part.querySelectorAll("details[id] > [data-from]")]
+      .filter((inside) => filled.get(inside))
+      .map((inside) => [inside.parentElement.id, inside]);
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
     const path = focused && (focused.id || focused.closest("[id]")?.id);
     const kept = part.querySelector("#live");
     const word = part.querySelector("#word");
     part.innerHTML = html;
+    for (const [id, was] of rows) {
+      // What somebody reads in an opened row stays while it is fetched anew.
+      const now = document.getElementById(id)?.querySelector(":scope > [data-from]");
+      if (now?.dataset.from === was.dataset.from) now.replaceWith(was);
+    }
     offerCopy();
     if (kept) part.querySelector("#live")?.replaceWith(kept);
     const next = word && part.querySelector("#word");
@@ -55,6 +59,7 @@
     for (const details of part.querySelectorAll("details[id]")) {
       if (open.has(details.id)) details.open = open.get(details.id);
     }
+    for (const [, was] of rows) if (was.isConnected) fill(was, true);
     if (path) {
       const again = document.getElementById(path);
       (again?.matches("a, input, summary") ? again : again?.querySelector("summary, a"))?.focus({
@@ -72,19 +77,40 @@
   function replace(fresh) {
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = fresh.getElementById(part.id);
-      const html = next ? next.innerHTML : "";
-      if (parts.get(part.id) !== html) {
-        put(part, html);
-        if (next) part.className = next.className;
-        parts.set(part.id, html);
-      }
+      if (next.dataset.live === part.dataset.live) continue; // the server left it out
+      put(part, next.innerHTML);
+      part.className = next.className;
+      part.dataset.live = next.dataset.live;
     }
     document.title = fresh.title;
     tick();
   }
 
+  async function page(address, headers = {}) {
+    const answer = await fetch(address, { cache: "no-store", headers });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
+  }
+
+  // What stands behind an address of its own is fetched when its row is opened; the link to it
+  // stays when that fails.
+  async function fill(inside, again = false) {
+    if (filled.has(inside) && !again) return;
+    if (!again) filled.set(inside, "");
+    try {
+      const html = (await page(inside.dataset.from)).getElementById("body").innerHTML;
+      if (filled.get(inside) === html) return;
+      const before = anchors();
+      put(inside, html);
+      filled.set(inside, html);
+      hold(before);
+    } catch {
+      if (!again) filled.delete(inside);
+    }
+  }
+
   async function load() {
-    if (loading || wanted === shown) return;
+    if (loading || wanted === current) return;
     if (!getSelection().isCollapsed) {
       setTimeout(load, 2000); // someone is copying: later
       return;
@@ -92,28 +118,31 @@
     loading = true;
     const asked = wanted;
     try {
-      const answer = await fetch(location.href, { cache: "no-store" });
-      if (!answer.ok) throw new Error(`status ${answer.status}`);
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const before = window.scrollY > 0 ? anchors() : [];
       const structure = (page) => [...page.querySelectorAll("[data-live]")].map((p) => p.id).join();
-      if (structure(fresh) !== structure(document)) {
+      const shown = structure(document);
+      const have = [...document.querySelectorAll("[data-live]")]
+        .map((p) => `${p.id}=${p.dataset.live}`)
+        .join(" ");
+      let fresh = await page(location.href, { "x-have": have });
+      const isOther = structure(fresh) !== shown;
+      if (isOther) fresh = await page(location.href);
+      const before = window.scrollY > 0 ? anchors() : [];
+      if (isOther) {
         const main = document.getElementById("main");
         put(main, fresh.getElementById("main").innerHTML);
-        remember(document);
         document.title = fresh.title;
       } else {
         replace(fresh);
       }
       hold(before);
-      shown = asked;
+      current = asked;
     } catch {
       lost();
       setTimeout(load, 3000);
     } finally {
       loading = false;
     }
-    if (wanted !== shown && asked === shown) setTimeout(load, 500);
+    if (wanted !== current && asked === current) setTimeout(load, 500);
   }
 
   function connect() {
@@ -154,8 +183,12 @@
     }
   }
 
-  function reveal() {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  async function reveal() {
+    const id = decodeURIComponent(location.hash.slice(1));
+    const row = document.getElementById(id.split(".")[0]);
+    const behind = row?.querySelector(":scope > [data-from]");
+    if (id && behind && !document.getElementById(id)) await fill(behind); // a claim of that row
+    const target = id && (document.getElementById(id) ?? (behind && row));
     if (!target) return;
     for (let up = target; up; up = up.parentElement) if (up.matches("details")) up.open = true;
     target.scrollIntoView();
@@ -205,6 +238,14 @@
     if (keys.open) keys.querySelector("summary").focus();
   }
 
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const inside = event.target.open && event.target.querySelector(":scope > [data-from]");
+      if (inside) fill(inside);
+    },
+    true,
+  );
   document.addEventListener("change", (event) => {
     if (event.target.matches(".filters select")) event.target.form.requestSubmit();
   });
@@ -237,10 +278,9 @@
   const idle = document.querySelector("#filters[data-idle]");
   if (idle && matchMedia("(max-width: 48rem)").matches) idle.open = false;
 
-  remember(document);
   offerCopy();
   reveal();
   tick();
   setInterval(tick, 10000);
-  if (live && !Number.isNaN(shown)) connect();
+  if (live && !Number.isNaN(current)) connect();
 })();
