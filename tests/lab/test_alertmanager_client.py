@@ -1,14 +1,19 @@
-"""Silences in a real Alertmanager."""
+"""Silences in a real Alertmanager, and in the stand-in that the demo brings: the same tests."""
 
 import asyncio
+import socket
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import requests
+import uvicorn
 
 from tailhound.actions.silence import Matcher, Silence
+from tailhound.app.demo_alertmanager import DemoAlertmanager
 from tailhound.model import Missing, Reason
 from tailhound.settings import Alertmanager as Settings
 from tailhound.transports.alertmanager import AlertmanagerClient
@@ -18,24 +23,62 @@ from tests.lab.process import wait_until
 NASTY = 'a "quoted" {value}\\ \u00e9'
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alertmanager]:
-    started = Alertmanager(tmp_path_factory.mktemp("am"))
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An Alertmanager at an address, and how an alert gets into it."""
+
+    url: str
+    post: Callable[[dict[str, str]], None]
+
+
+@pytest.fixture(scope="module", params=["real", "of the demo"])
+def server(request: pytest.FixtureRequest) -> Iterator[Held]:
+    if request.param == "real":
+        request.getfixturevalue("needs")("prometheus-alertmanager")
+        yield from _real(request.getfixturevalue("tmp_path_factory"))
+    else:
+        yield from _of_the_demo()
+
+
+def _real(folders: pytest.TempPathFactory) -> Iterator[Held]:
+    started = Alertmanager(folders.mktemp("am"))
     started.start("http://127.0.0.1:9/nowhere", "t")
-    yield started
+
+    def post(labels: dict[str, str]) -> None:
+        body = [{"labels": labels}]
+        requests.post(f"{started.url}/api/v2/alerts", json=body, timeout=5).raise_for_status()
+
+    yield Held(started.url, post)
     started.stop()
 
 
+def _of_the_demo() -> Iterator[Held]:
+    held = DemoAlertmanager(lambda: datetime.now(UTC))
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(held.asgi, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+
+    def post(labels: dict[str, str]) -> None:
+        at = datetime.now(UTC).isoformat()
+        held.hold({"alerts": [{"labels": labels, "status": "firing", "startsAt": at}]})
+
+    yield Held(f"http://127.0.0.1:{listening.getsockname()[1]}", post)
+    server.should_exit = True
+    thread.join(10)
+    listening.close()
+    assert not thread.is_alive()
+
+
 @pytest.fixture
-def client(server: Alertmanager) -> Iterator[AlertmanagerClient]:
+def client(server: Held) -> Iterator[AlertmanagerClient]:
     made = AlertmanagerClient(Settings(url=server.url))
     yield made
     made.close()
 
 
-def fire(server: Alertmanager, **labels: str) -> None:
-    body = [{"labels": {"alertname": "ITLHigh", **labels}}]
-    requests.post(f"{server.url}/api/v2/alerts", json=body, timeout=5).raise_for_status()
+def fire(server: Held, **labels: str) -> None:
+    server.post({"alertname": "ITLHigh", **labels})
 
 
 def soon() -> float:
@@ -49,7 +92,7 @@ def silence(id: str, *matchers: Matcher, minutes: float = 30) -> Silence:
 
 
 def test_a_silence_mutes_what_it_names_until_it_is_ended(
-    server: Alertmanager, client: AlertmanagerClient
+    server: Held, client: AlertmanagerClient
 ) -> None:
     fire(server, namespace="llm", service="chat-json", note=NASTY)
     fire(server, namespace="llm", service="other")

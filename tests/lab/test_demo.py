@@ -47,6 +47,10 @@ class Demo:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     server = Server(DEMO, tmp_path_factory.mktemp("demo") / "said")
     try:
+        server.ready(lambda: "as JSON" in server.tail(), seconds=60)
+        early = Demo(server.tail())
+        assert "Diagnosed:" not in early.said
+        assert early.json()["state"] == "investigating", "there is nothing left to watch"
         server.ready(lambda: LAST in server.tail(), seconds=60)
         yield Demo(server.tail())
     finally:
@@ -149,9 +153,28 @@ def test_the_thread_holds_the_evidence_the_charts_and_the_file(demo: Demo, page:
     expect(thread.locator("summary").first).to_have_text("4 replies", timeout=90_000)
     thread.locator("summary").first.click()
     expect(thread.locator("table").first).to_be_visible()
-    expect(thread.locator("img").first).to_be_visible()
+    expect(thread.locator("img").first).to_be_visible(timeout=60_000)
     expect(thread).to_contain_text("-evidence.md")
     _shoot(page, "demo-thread.png")
+
+
+def test_an_alert_is_silenced_in_the_simulated_alertmanager(demo: Demo, page: Page) -> None:
+    page.goto(demo.address("the channel"))
+    expect(page.locator("header")).to_contain_text("Alertmanager is a stand-in too")
+    message = page.locator("#messages .message").last
+    message.get_by_role("button", name=re.compile("Silence")).click()
+    page.goto(demo.address("the channel") + "modal")
+    expect(page.locator("main")).to_contain_text("Mutes now", timeout=15_000)
+    expect(page.locator("main")).to_contain_text("1 firing alert")
+    _shoot(page, "demo-silence.png")
+    page.locator("select").last.select_option(label="Planned work")
+    page.get_by_label("I know this mutes pages").check()
+    page.get_by_role("button", name="Silence for 2 h").click()
+    page.goto(demo.address("the incident"))
+    expect(page.locator("#head")).to_contain_text("silenced by", timeout=15_000)
+    page.get_by_role("link", name=re.compile("also in Slack")).click()
+    page.wait_for_url("**/slack/channel/C0DEMO#m*")
+    expect(page.locator("#messages .message").last).to_contain_text("Silenced by")
 
 
 def test_what_it_really_was_is_told_in_a_form_and_counted(demo: Demo, page: Page) -> None:

@@ -1,8 +1,9 @@
 """`tailhound demo`: a server on an embedded database that asks a recording instead of a cluster.
 
 Everything between the alert and the page is the real thing: webhook, engine, collectors, rules,
-the Slack client. Two ends are simulated, and the demo says so: the backends answer from bundled
-recordings, and Slack is a stand-in in this process whose channel is a local page.
+the Slack client, the silences. Three ends are simulated, and the demo says so: the backends answer
+from bundled recordings, Slack is a stand-in in this process whose channel is a local page, and so
+is Alertmanager.
 """
 
 import asyncio
@@ -19,8 +20,10 @@ from typing import Any
 
 from starlette.routing import Mount
 
-from tailhound.app.demo_cases import ENDED, DemoCase, Stage, cases
+from tailhound.app.demo_alertmanager import DemoAlertmanager
+from tailhound.app.demo_cases import ENDED, QUICK, WATCHED, DemoCase, Pace, Stage, cases
 from tailhound.app.greeting import Voice
+from tailhound.app.lines import now
 from tailhound.app.serving import Extras, Server
 from tailhound.settings import Settings
 from tailhound.slack.local import LocalSlack
@@ -28,6 +31,11 @@ from tailhound.slack.local_app import YOU, LocalApp
 from tailhound.web.server import bind
 
 CHANNEL = "C0DEMO"
+_SIMULATED = (
+    "Simulated: the cluster answers from recordings; Slack and Alertmanager are stand-ins in "
+    "this process."
+)
+_ABOUT = "Alertmanager is a stand-in too: a silence that you set here mutes nothing outside."
 
 Say = Callable[[str], None]
 
@@ -60,7 +68,8 @@ class _Demo:
         self._wishes = wishes
         self._slack = LocalSlack(time.time)
         self._slack.add_channel(CHANNEL, "oncall-inference")
-        self._channel = LocalApp(self._slack, self._click, base=f"{address}/slack")
+        self._channel = LocalApp(self._slack, self._click, base=f"{address}/slack", about=_ABOUT)
+        self._alertmanager = DemoAlertmanager(now)
         self._server: Server | None = None
         self._started = asyncio.Event()
 
@@ -69,8 +78,12 @@ class _Demo:
         extras = Extras(
             listening=self._listening,
             transports=(),
-            investigator=lambda kept: Stage(kept, settings, self._cases),
-            routes=(Mount("/slack", app=self._channel.asgi),),
+            investigator=lambda kept: Stage(kept, settings, self._cases, self._pace),
+            routes=(
+                Mount("/slack", app=self._channel.asgi),
+                Mount("/alertmanager", app=self._alertmanager.asgi),
+            ),
+            slack_page=f"{self._address}/slack/",
             clicks=True,
             started=lambda _address: self._started.set(),
             voice=Voice(say=self._wishes.say, warn=self._wishes.say),
@@ -93,35 +106,50 @@ class _Demo:
             raise LookupError("the demo is still starting")
         return self._server.click(envelope, payload)
 
+    @property
+    def _pace(self) -> Pace:
+        return QUICK if self._wishes.once else WATCHED
+
     async def _show(self, serving: "asyncio.Task[None]") -> bool:
-        """Send the alerts, wait for the last one's diagnosis, and say where to look."""
+        """Say where to look, send the alerts, and wait for the last one's diagnosis."""
         sending = asyncio.create_task(self._until_diagnosed())
         await asyncio.wait({sending, serving}, return_when=asyncio.FIRST_COMPLETED)
         if not sending.done():
             await serving
             return False
         incident = sending.result()
-        told = _verdict(incident)
+        self._say(f"Diagnosed: {incident['primary']} ({incident['confidence']} confidence).")
         if not self._wishes.once:
-            told += _guide(self._address, incident, len(self._cases) - 1)
-        for line in told:
-            self._wishes.say(line)
+            self._say("Ctrl-C ends it; nothing is kept.")
         return bool(incident["state"] == "diagnosed")
 
     async def _until_diagnosed(self) -> dict[str, Any]:
         """The live incident as JSON, once its verdict stands in the channel."""
         await self._started.wait()
         *before, live = self._cases
+        self._say(_SIMULATED)
+        if not self._wishes.once:
+            self._say(f"  all incidents  {self._address}/incidents")
+            self._say(f"  the channel    {self._address}/slack/  (every button works)")
+            self._say(f"{len(before)} earlier incidents first, then a new one to watch.")
         for case in before:
             id = await self._sent(case.recording.alert)
             await self._until_it_says(id, "diagnosed")
             if case.name == ENDED:
                 await self._sent(case.resolved(datetime.now(UTC)))
         id = await self._sent(live.recording.alert)
+        if not self._wishes.once:
+            self._say("A new alert: watch its answers come in.")
+            self._say(f"  the incident   {self._address}/incidents/{id}")
+            self._say(f"  as JSON        {self._address}/api/incidents/{id}")
         return await self._until_it_says(id, "diagnosed")
+
+    def _say(self, line: str) -> None:
+        self._wishes.say(line)
 
     async def _sent(self, body: Any) -> str:
         """Send an alert as Alertmanager would; the id of its incident."""
+        self._alertmanager.hold(body)
         hook = f"{self._address}/webhook/alertmanager"
         accepted = await asyncio.to_thread(_json, hook, json.dumps(body).encode())
         return str(accepted["incidents"][0])
@@ -153,6 +181,7 @@ def _settings(folder: Path, address: str, api_url: str) -> Settings:
             "store": {"url": f"sqlite:///{folder}/tailhound.db"},
             "listen": {"public_url": address},
             "approvals": {"demo": {"users": [YOU]}},
+            "alertmanager": {"url": f"{address}/alertmanager"},
             "slack": {
                 "bot_token": {"file": str(token)},
                 "channel": CHANNEL,
@@ -169,22 +198,3 @@ def _json(url: str, body: bytes | None = None) -> dict[str, Any]:
     with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
         said: dict[str, Any] = json.load(answer)
     return said
-
-
-def _verdict(incident: Mapping[str, Any]) -> tuple[str, ...]:
-    """What was found; of `--once` that is all, for its addresses end with it."""
-    return (
-        "",
-        f"Diagnosed: {incident['primary']} ({incident['confidence']} confidence).",
-        "Simulated: the cluster answers from recordings, and Slack is a page of this process.",
-    )
-
-
-def _guide(address: str, incident: Mapping[str, Any], others: int) -> tuple[str, ...]:
-    return (
-        f"  the incident   {address}/incidents/{incident['incident']}",
-        f"  all incidents  {address}/incidents  (with {others} earlier ones, of other causes)",
-        f"  the channel    {address}/slack/  (every button works)",
-        f"  as JSON        {address}/api/incidents/{incident['incident']}",
-        "Ctrl-C ends it; nothing is kept.",
-    )

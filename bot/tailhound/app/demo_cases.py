@@ -30,8 +30,20 @@ BEFORE = (
 ENDED = "cold-start.json.gz"
 """The one that is resolved by now."""
 
-PACE_SECONDS = 0.5
-"""The longest that an answer of the live one takes again, so that it can be watched."""
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long the answers of the live one take again: so many times what they took when they were
+    recorded, each at most some seconds.
+    """
+
+    slower: float
+    at_most: float
+
+
+QUICK = Pace(slower=1, at_most=0.5)
+WATCHED = Pace(slower=8, at_most=4)
+"""Slow enough to open a page and watch the answers come in."""
 
 
 Labels: TypeAlias = frozenset[tuple[str, str]]
@@ -71,18 +83,23 @@ def cases(now: datetime) -> tuple[DemoCase, ...]:
 class Stage(Investigator):
     """Takes each incident's answers from its own recording; what none is of finds nothing."""
 
-    def __init__(self, kept: Compiled, settings: Settings, shown: Sequence[DemoCase]) -> None:
+    def __init__(
+        self, kept: Compiled, settings: Settings, shown: Sequence[DemoCase], pace: Pace
+    ) -> None:
         super().__init__(kept, collectors(), (), settings)
-        self._replays = {
-            case.labels: ReplayTransport(case.recording, pace=PACE_SECONDS if case.is_live else 0.0)
-            for case in shown
-        }
+        self._replays = {case.labels: _replay(case, pace) for case in shown}
         self._nothing = ReplayTransport(replace(shown[-1].recording, answers=()))
 
     def transports_for(self, incident: Incident) -> Sequence[Transport]:
         """The recording of this incident."""
         labels = incident.alerts[0].labels if incident.alerts else {}
         return (self._replays.get(frozenset(labels.items()), self._nothing),)
+
+
+def _replay(case: DemoCase, pace: Pace) -> ReplayTransport:
+    if not case.is_live:
+        return ReplayTransport(case.recording)
+    return ReplayTransport(case.recording, pace=pace.at_most, slower=pace.slower)
 
 
 def moved_to(recording: Recording, now: datetime) -> Recording:

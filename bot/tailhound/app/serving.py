@@ -50,7 +50,8 @@ ALOUD = Voice(say=saying(INFO), warn=saying(WARNING))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
     """What the demo adds to a server: its socket, recorded transports, its own routes, a word when
-    it is up. `clicks`: it hands clicks on by itself (`Server.click`).
+    it is up. `clicks`: it hands clicks on by itself (`Server.click`). `slack_page`: where its own
+    stand-in of Slack is looked at, "" without one.
     """
 
     listening: socket.socket | None = None
@@ -58,6 +59,7 @@ class Extras:
     investigator: Make | None = None
     routes: Sequence[BaseRoute] = ()
     clicks: bool = False
+    slack_page: str = ""
     started: Callable[[str], None] = lambda _address: None
     voice: Voice = ALOUD
 
@@ -72,7 +74,9 @@ class Server:
         self._compiled = compiled(settings)
         self._stop = asyncio.Event()
         self._metrics = Metrics()
-        self._site = Site(settings, self._compiled, self._metrics, now)
+        self._site = Site(
+            settings, self._compiled, self._metrics, now, slack_page=self._extras.slack_page
+        )
         self._chat = Chat(settings, clicks=self._extras.clicks)
         self._greeting: asyncio.Task[None] | None = None
 

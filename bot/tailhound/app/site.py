@@ -35,7 +35,13 @@ class Site:
     """The pages' side of one process. `board` and `arrivals` are fed by who asks and who reads."""
 
     def __init__(
-        self, settings: Settings, active: Compiled, metrics: Metrics, clock: Callable[[], datetime]
+        self,
+        settings: Settings,
+        active: Compiled,
+        metrics: Metrics,
+        clock: Callable[[], datetime],
+        *,
+        slack_page: str = "",
     ) -> None:
         self.board = Board(clock)
         self.arrivals = Arrivals(clock)
@@ -44,6 +50,7 @@ class Site:
         self._clock = clock
         self._catalogue = Catalogue(settings, active, clock())
         self._needs = Needs.of(active.runbooks)
+        self._slack_page = slack_page
         self._home = _home(settings)
         metrics.runs(len(active.runbooks))
         metrics.registry.register(self.arrivals)
@@ -70,6 +77,7 @@ class Site:
             health=lambda: self._health(durable, database),
             stopped=lambda: self._stopped(database),
             slack_link=lambda incident: self._slack_link(reader, incident),
+            slack_home=self._slack_home,
         )
 
     def parts_of_health(self, durable: Durable) -> Sequence[Part]:
@@ -83,11 +91,20 @@ class Site:
         return backend_lines(self.board.standings(), self._settings, self._needs, self._clock())
 
     def _slack_link(self, reader: IncidentReader, incident: Incident) -> str:
-        """Where its first message in Slack stands; "" without one, or with a stand-in of Slack."""
-        if self._home is None:
+        """Where its first message in Slack stands; "" without one, or where nobody can tell."""
+        if self._home is None and not self._slack_page:
             return ""
         found = reader.messages(incident.id, SlackNotifier.name)
-        return self._home.link(*found[0]) if found else ""
+        if not found:
+            return ""
+        return self._home.link(*found[0]) if self._home else f"{self._slack_page}#m{found[0][1]}"
+
+    def _slack_home(self) -> str:
+        """Where the messages without a route of their own are; "" where nobody can tell."""
+        channel = self._settings.slack.channel
+        if self._home is None or not channel:
+            return self._slack_page
+        return self._home.channel(channel)
 
     def _counts(self, database: Database) -> Counts:
         counted = count(database, self._clock())

@@ -29,6 +29,11 @@ class Home:
         home = self.address()
         return f"{home}archives/{channel}/p{message.replace('.', '')}" if home else ""
 
+    def channel(self, channel: str) -> str:
+        """The address of a channel by its id; "" while nobody knows the workspace's."""
+        home = self.address()
+        return f"{home}archives/{channel}" if home else ""
+
     def address(self) -> str:
         """`https://example.slack.com/`; "" when Slack does not tell."""
         with self._lock:

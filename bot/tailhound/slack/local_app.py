@@ -25,6 +25,7 @@ from tailhound.shipped import shipped
 from tailhound.slack.form_html import home_html, modal_html
 from tailhound.slack.local import Channel, LocalSlack, Reply
 from tailhound.slack.local_hands import Deliver, Hands
+from tailhound.slack.modals import feedback, silence
 from tailhound.slack.render_html import message_html, mrkdwn_html
 
 Form = Mapping[str, Sequence[str]]
@@ -54,12 +55,21 @@ class LocalApp:
     """The routes over a `LocalSlack`. `deliver` gets each click; it may take a second.
 
     `base` is the address at which it is reached from outside, mounted or not
-    ("http://127.0.0.1:8080/slack").
+    ("http://127.0.0.1:8080/slack"). `about` is one more sentence on what is simulated.
     """
 
-    def __init__(self, slack: LocalSlack, deliver: Deliver, *, base: str, user: str = YOU) -> None:
+    def __init__(
+        self,
+        slack: LocalSlack,
+        deliver: Deliver,
+        *,
+        base: str,
+        user: str = YOU,
+        about: str = "",
+    ) -> None:
         self._slack = slack
         self._hands = Hands(slack, deliver, user)
+        self._about = about
         self._base = base.rstrip("/")
         self._path = urlsplit(self._base).path
         self._key = secrets.token_urlsafe(24)
@@ -113,6 +123,7 @@ class LocalApp:
             template
         ).render(
             base=self._path,
+            about=self._about,
             changed=changed,
             channel=channel,
             key=self._key,
@@ -161,7 +172,9 @@ class LocalApp:
         if view is None:
             return self._to("/")
         form = modal_html(view, errors, hidden=self._hidden(), files=f"{self._path}/file")
-        return self._form("modal", form, errors.get("", ""))
+        told = json.dumps(view.body["blocks"], ensure_ascii=False)
+        waits = any(words in told for words in (feedback.LOADING, silence.LOADING))
+        return self._form("modal", form, errors.get("", ""), waits=waits)
 
     async def _use_modal(self, request: Request) -> Response:
         form = await self._own_form(request)
@@ -225,10 +238,13 @@ class LocalApp:
     def _hidden(self) -> str:
         return f'<input type="hidden" name="key" value="{escape(self._key)}">'
 
-    def _form(self, kind: str, form: str, trouble: str) -> Response:
+    def _form(self, kind: str, form: str, trouble: str, *, waits: bool = False) -> Response:
+        """A page with a form; one that waits for its content looks again by itself."""
         text = self._pages.get_template("form.html.j2").render(
+            about=self._about,
             base=self._path,
             kind=kind,
+            waits=waits,
             form=Markup(form),  # noqa: S704  escaped there
             trouble=trouble,
         )

@@ -13,16 +13,17 @@ UNKNOWN = Missing(Reason.SKIPPED, "not in the recording: it was not asked when t
 class ReplayTransport:
     """Stands for every backend at once.
 
-    `pace` is the most seconds that one answer may take of the time it took when it was recorded:
-    0 answers at once, a demo may take a moment. `reused` are the questions that it answered,
-    `not_held` those that the recording does not hold.
+    `pace` is the most seconds that one answer may take of the time it took when it was recorded,
+    `slower` times over: 0 answers at once, a demo may take a moment. `reused` are the questions
+    that it answered, `not_held` those that the recording does not hold.
     """
 
     handles: tuple[type[Request[Any]], ...] = tuple(REQUESTS.values())
 
-    def __init__(self, recording: Recording, *, pace: float = 0.0) -> None:
+    def __init__(self, recording: Recording, *, pace: float = 0.0, slower: float = 1.0) -> None:
         self._answers = {answer.request: answer for answer in recording.answers}
         self._pace = pace
+        self._slower = slower
         self.reused: set[Request[Any]] = set()
         self.not_held: set[Request[Any]] = set()
 
@@ -33,7 +34,7 @@ class ReplayTransport:
             self.not_held.add(request)
             return UNKNOWN
         self.reused.add(request)
-        wait = min(self._pace, answer.took)
+        wait = min(self._pace, answer.took * self._slower)
         if wait > 0:
             await asyncio.sleep(wait)
         return answer.reply

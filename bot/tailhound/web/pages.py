@@ -57,6 +57,7 @@ class Pages:
             ever=listed.ever,
             causes=self._causes(query.cause),
             spans=tuple(SPANS),
+            slack=await self._screen.read(self._parts.slack_home),
             have=had(request.headers.get(HAVE, "")),
             revision=listed.revision,
         )

@@ -174,7 +174,8 @@ class Parts:
     `accept` returns after the commit. `as_json` is what `/api/incidents/{id}` answers. `not_ready`
     lists why the process should get no traffic (the database is asked anyway); empty = ready.
     `oversized` is awaited with the number of bytes when a body was refused for its size, at most
-    once in ten minutes. `slack_link` is the address of the incident's message, "" without one.
+    once in ten minutes. `slack_link` is the address of the incident's message, `slack_home` that of
+    the channel; "" without one.
     `clock` is aware, UTC. Without `counts` nothing is said of how many there are. `look` is awaited
     before `health` is told. `stopped` is set while somebody has stopped all changes. `recorded`:
     recordings answer in place of the backends, and every page says so.
@@ -195,4 +196,5 @@ class Parts:
     health: Callable[[], Sequence[HealthLine]] | None = None
     stopped: Callable[[], Stop | None] = _not_stopped
     slack_link: Callable[[Incident], str] = _no_link
+    slack_home: Callable[[], str] = str
     recorded: bool = False
