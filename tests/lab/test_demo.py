@@ -153,7 +153,7 @@ def test_the_thread_holds_the_evidence_the_charts_and_the_file(demo: Demo, page:
     expect(thread.locator("summary").first).to_have_text("4 replies", timeout=90_000)
     thread.locator("summary").first.click()
     expect(thread.locator("table").first).to_be_visible()
-    expect(thread.locator("img").first).to_be_visible(timeout=60_000)
+    expect(thread.locator("img").first).to_be_visible(timeout=30_000)
     expect(thread).to_contain_text("-evidence.md")
     _shoot(page, "demo-thread.png")
 

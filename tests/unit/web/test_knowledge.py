@@ -282,7 +282,7 @@ def test_backends_are_looked_at_before_the_page_tells() -> None:
 def test_changes_that_are_stopped_are_told_on_every_page() -> None:
     given = parts(stopped=lambda: Stop(by="ana", at=NOW, why="game day"))
     for path in ("/incidents", "/incidents/8R5W", "/runbooks", "/accuracy", "/health"):
-        assert "stopped by ana 03:04 UTC" in Page(get(path, given).text).text
+        assert "stopped by ana since 03:04 UTC" in Page(get(path, given).text).text
 
 
 def test_a_database_that_is_gone_is_said_on_these_pages_too() -> None:
