@@ -69,7 +69,7 @@ class Batching:
     request_ratio: float | None = fact("times")
     wait_share_ratio: float | None = None
     requests_per_second: float | None = None
-    average_batch_count: float | None = None
+    average_batch_count: float | None = fact("none")
     pending_count: float | None = None
     busy_count: float | None = None
     execution_seconds: float | None = None

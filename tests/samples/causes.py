@@ -95,8 +95,8 @@ THROTTLING = Cause(
     verdict=Verdict.CONFIRMED,
     because="All 3 claims hold. Stopped in more than a tenth of its periods: 100 % (needs 10 %).",
     confidence=Confidence.HIGH,
-    says="chat-json-2 was stopped in 100 % of its periods by its limit of 6 cores; decode takes "
-    "10.0 times its usual time.",
+    says="chat-json-2 was stopped in 100 % of its periods (usually 2 %) by its limit of 6 cores; "
+    "decode takes x10 its usual time.",
     onset=at(-1),
     checks=(
         check("Stopped in more than a tenth of its periods", 1.0, needs=(">", 0.10), usual=0.02),

@@ -214,8 +214,17 @@ def test_times_are_utc_and_the_date_shows_when_it_is_not_today() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(72.1, "72"), (2.47, "2.47"), (9.6, "9.6"), (12_345, "12.3k"), (-72.1, "-72")],
+    [
+        (72.1, "72"),
+        (6.93, "7"),
+        (1.02, "1"),
+        (0.97, "1"),
+        (0.4, "0.4"),
+        (0, "0"),
+        (12_345, "12.3k"),
+        (-72.1, "-72"),
+    ],
 )
-def test_a_count_is_whole_from_ten_on(value: float, text: str) -> None:
+def test_a_count_is_whole_from_one_on(value: float, text: str) -> None:
     assert number(value, "count") == text
     assert with_usual(value, 48.6, "count").startswith(f"{text}, usually 49")

@@ -149,7 +149,7 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         because=judged.because,
         confidence=sure if confirmed else None,
         confidence_because=why if confirmed else "",
-        says=runbook.says.render(inputs, facts) if confirmed and runbook.says else "",
+        says=runbook.says.render(inputs, facts, thresholds) if confirmed and runbook.says else "",
         onset=onset,
         checks=judged.checks,
         mitigations=offers(runbook, judged, known),

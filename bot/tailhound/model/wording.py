@@ -82,6 +82,13 @@ def with_usual(value: float, usual: float | None, unit: str, *, at_least: bool =
     return f"{text}, usually {_usual(usual, value, unit)}" + (f" ({ratio})" if ratio else "")
 
 
+def beside(usual: float | None, value: float, unit: str) -> str:
+    """`usually 0.8 s`, `no usual value yet`: what stands beside a value."""
+    if usual is None or not math.isfinite(usual):
+        return "no usual value yet"
+    return f"usually {_usual(usual, value, unit)}"
+
+
 def _usual(usual: float, value: float, unit: str) -> str:
     """The usual value, in the unit of the value that it stands beside where that reads well."""
     if unit in _BARE_USUAL:
@@ -170,8 +177,8 @@ def count(x: float) -> str:
 
 
 def _amount(value: float) -> str:
-    """How many: whole from ten on, for an extrapolated 72.1 things are 72."""
-    return count(round(value) if 10 <= abs(value) <= 9999 else value)
+    """How many: whole from one on, for an extrapolated 6.93 things are 7."""
+    return count(round(value) if 0.95 <= abs(value) <= 9999 else value)
 
 
 def _size(value: float) -> str:

@@ -42,7 +42,8 @@ class Condition:
     """One checked condition. `names` are the facts it looks at, `used` its thresholds.
 
     `bare` are the numbers without a name, a matter for the linter. `limits` are the bounds that
-    every whole answer gives as `needs`, in the same order.
+    every whole answer gives as `needs`, in the same order; `reckoned` those that follow from
+    other facts, given where these are known.
     """
 
     text: str
@@ -52,6 +53,7 @@ class Condition:
     bare: tuple[Mistake, ...]
     _run: Run
     limits: tuple[Limit, ...]
+    reckoned: tuple[Limit, ...]
     _looks: tuple[Look, ...]
 
     @property
@@ -76,7 +78,8 @@ class Condition:
         missing = tuple(dict.fromkeys(scope.missing)) if value is None else ()
         idle = frozenset() if whole else frozenset(scope.idle)
         looks = [look for look in self._looks if not look.paths or _told(look.paths, idle)]
-        limits = [limit for limit in self.limits if _told((limit.path,), idle)]
+        every = self.limits if whole else (*self.limits, *self.reckoned)
+        limits = [limit for limit in every if _told((limit.path,), idle)]
         seen = tuple(found for look in looks if (found := _seen(look, scope)) is not None)
         return Answer(truth_of(value), seen, missing, _needs(limits, scope))
 
@@ -106,6 +109,7 @@ def compile_condition(
             bare=tuple(checker.bare),
             _run=piece.run,
             limits=tuple(checker.limits),
+            reckoned=tuple(checker.reckoned),
             _looks=tuple((checker.looks or checker.asides).values()),
         ),
         (),

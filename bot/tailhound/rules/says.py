@@ -62,13 +62,18 @@ def _in(unit: str) -> Callable[[Any], str]:
     return written
 
 
-def _times(value: Any) -> str:
-    """`6.0 times`, to stand in a sentence: "takes 6.0 times its usual time"."""
-    number = clean_number(value)
-    if number is None:
+class _Compared(float):
+    """A number that has a usual value, in the unit of its fact."""
+
+    unit: str
+    usual: float | None
+
+
+def _usual(value: Any) -> str:
+    """`usually 1 %`, to stand beside the value: "62 % of its periods (usually 1 %)"."""
+    if not isinstance(value, _Compared):
         return _Written(wording.NOT_MEASURED)
-    text = f"{number:.1f}" if abs(number) < 9.95 else wording.count(round(number))
-    return _Written(f"{text}{wording.NBSP}times")
+    return _Written(wording.beside(value.usual, value, value.unit))
 
 
 def _milliseconds(value: Any) -> str:
@@ -81,7 +86,7 @@ FILTERS: Mapping[str, Callable[[Any], str]] = {
     "seconds": _in("seconds"),
     "duration": _in("seconds"),
     "ms": _milliseconds,
-    "times": _times,
+    "times": _in("times"),
     "cores": _in("cores"),
     "count": _in("count"),
     "bytes": _in("bytes"),
@@ -89,8 +94,9 @@ FILTERS: Mapping[str, Callable[[Any], str]] = {
     "tokens": _in("tokens"),
     "celsius": _in("celsius"),
     "per_second": _in("per_second"),
+    "usual": _usual,
 }
-"""What carries the unit of a value."""
+"""What carries the unit of a value, and what stands beside it."""
 
 _ALLOWED = (
     nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Getattr, nodes.Filter,
@@ -121,9 +127,11 @@ class Says:
     _evidence: Mapping[str, Schema]
     _inputs: tuple[str, ...]
 
-    def render(self, inputs: Mapping[str, Any], facts: Facts) -> str:
+    def render(
+        self, inputs: Mapping[str, Any], facts: Facts, thresholds: Mapping[str, float]
+    ) -> str:
         """The paragraph on one line, at most 1,500 characters."""
-        values: dict[str, Any] = {name: inputs.get(name) for name in self._inputs}
+        values: dict[str, Any] = {**{name: inputs.get(name) for name in self._inputs}, **thresholds}
         for name, schema in self._evidence.items():
             values[name] = _namespace(schema, facts.get(name))
         text = " ".join(_BLANKS.split(self._template.render(values))).strip()
@@ -133,7 +141,20 @@ class Says:
 def _namespace(schema: Schema, found: Any) -> SimpleNamespace:
     """The declared fields and no others; what is not there is None."""
     known = found if isinstance(found, Mapping) else {}
-    return SimpleNamespace(**{name: _value(told, known.get(name)) for name, told in schema.items()})
+    values = {name: _value(told, known.get(name)) for name, told in schema.items()}
+    return SimpleNamespace(
+        **{name: _compared(name, value, schema, values) for name, value in values.items()}
+    )
+
+
+def _compared(name: str, value: Any, schema: Schema, values: Mapping[str, Any]) -> Any:
+    """The value, with its usual one where its fact has one."""
+    number = clean_number(value)
+    if number is None or f"{name}_usual" not in schema:
+        return value
+    compared = _Compared(number)
+    compared.unit, compared.usual = schema[name].unit, clean_number(values[f"{name}_usual"])
+    return compared
 
 
 def _value(told: Fact, value: Any) -> Any:
@@ -148,7 +169,8 @@ def compile_says(
     """The checked template, or what is wrong with it. `file` is the text that it stands in."""
     try:
         tree = _ENVIRONMENT.parse(source.text)
-        mistakes = list(_mistakes(tree, _Reader(vocabulary, inputs)))
+        scalars = (*inputs, *vocabulary.thresholds)
+        mistakes = list(_mistakes(tree, _Reader(vocabulary, scalars)))
         if not mistakes:
             template = _ENVIRONMENT.from_string(source.text)
     except (TemplateSyntaxError, RecursionError) as error:
@@ -188,7 +210,7 @@ def _place(start: Place, mistake: str, file: str) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """What the template may name."""
+    """What the template may name; `inputs` are the thresholds too."""
 
     vocabulary: Vocabulary
     inputs: tuple[str, ...]
@@ -201,18 +223,22 @@ class _Reader:
             return ""
         if name in loops or name in self.vocabulary.evidence:
             return f"`{name}` alone says nothing; write `{name}.<fact>`"
-        return f"no evidence or input named {name!r}{meant(name, self.options)}"
+        return f"no evidence, input or threshold named {name!r}{meant(name, self.options)}"
 
     @property
     def options(self) -> list[str]:
         """All names."""
         return [*self.vocabulary.evidence, *self.inputs, *(self.loops or {})]
 
+    def schema(self, owner: str) -> Schema | None:
+        """The fields of evidence, or of what a loop runs over."""
+        return (self.loops or {}).get(owner) or self.vocabulary.evidence.get(owner)
+
     def fact(self, owner: str, name: str) -> tuple[str, Kind | None]:
         """What is wrong with `owner.name`, and its kind."""
         if owner in self.vocabulary.broken:
             return "", None
-        schema = (self.loops or {}).get(owner) or self.vocabulary.evidence.get(owner)
+        schema = self.schema(owner)
         if schema is None:
             return f"no evidence named {owner!r}{meant(owner, self.options)}", None
         if name not in schema:
@@ -242,8 +268,18 @@ def _filter(node: nodes.Filter, reader: _Reader) -> Iterator[str]:
         yield f"no filter named {node.name!r}{meant(node.name, FILTERS)}"
     elif node.node is None or node.args or node.kwargs or node.dyn_args or node.dyn_kwargs:
         yield f"the filter {node.name!r} takes nothing but the value before it"
+    elif node.name == "usual" and not _has_usual(node.node, reader):
+        yield "the filter 'usual' stands behind a fact of which a usual value is collected"
     else:
         yield from _mistakes(node.node, reader)
+
+
+def _has_usual(node: nodes.Node, reader: _Reader) -> bool:
+    """Whether a node is a fact beside which its usual value is collected, or may be one."""
+    if not (isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name)):
+        return False
+    schema = reader.schema(node.node.name)
+    return schema is None or node.attr not in schema or f"{node.attr}_usual" in schema
 
 
 def _getattr(node: nodes.Getattr, reader: _Reader, refused: Kind) -> Iterator[str]:

@@ -86,7 +86,7 @@ def _result(runbook: Runbook, test: Test, overrides: Mapping[str, float]) -> Res
         runbook, test, judged, Known(facts=facts, thresholds=thresholds, mode=ONE_CLICK)
     )
     problems += _missing(test, judged)
-    problems += _said(runbook, test, facts)
+    problems += _said(runbook, test, facts, thresholds)
     problems += _sure(runbook, test, judged)
     return Result(
         name=test.name,
@@ -113,11 +113,11 @@ def _missing(test: Test, judged: Judged) -> list[str]:
     return [f"expected {_named(test.missing)} to be missing, missing is {_named(judged.missing)}"]
 
 
-def _said(runbook: Runbook, test: Test, facts: Facts) -> list[str]:
+def _said(runbook: Runbook, test: Test, facts: Facts, thresholds: Mapping[str, float]) -> list[str]:
     if test.says is None:
         return []
     inputs = {name: (name,) if told.is_set else name for name, told in runbook.inputs.items()}
-    text = _plain(runbook.says.render(inputs, facts)) if runbook.says else ""
+    text = _plain(runbook.says.render(inputs, facts, thresholds)) if runbook.says else ""
     if _plain(test.says) in text:
         return []
     return [f"expected to say {test.says!r}, says {text!r}"]

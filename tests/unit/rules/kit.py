@@ -177,7 +177,7 @@ tests:
     given: {cpu: {throttled_ratio: 0.62, lost: 1.4}, queue: {wait_seconds_ratio: 3}}
     expect: confirmed
     offers: [raise-limit, match-threads]
-    says: stopped in 62 % of the periods, waiting takes 3.0 times as long
+    says: stopped in 62 % of the periods, waiting takes x3 as long
     confidence: high
   - name: just over a quarter of the periods, just over the lost time
     given: {cpu: {throttled_ratio: 0.26, lost: 0.06}}

@@ -324,3 +324,22 @@ def test_a_value_that_only_has_to_be_known_is_shown_where_nothing_else_is() -> N
     ]
     assert shown("known(cpu.slowdown) and cpu.slowdown > moved")[0] == ["cpu.slowdown"]
     assert shown("known(cpu.slowdown)")[0] == ["cpu.slowdown"]
+
+
+def test_a_bound_that_follows_from_other_facts_is_told_where_these_are_known() -> None:
+    made = condition("cpu.lost > moved * cpu.slowdown * lost")
+    (bound,) = made.answer({"cpu": {"lost": 1.0, "slowdown": 4.0}}, THRESHOLDS).needs
+    assert (bound.fact, bound.comparison, bound.unit) == ("cpu.lost", ">", "seconds_per_second")
+    assert bound.value == pytest.approx(1.5 * 4 * 0.05)
+    assert made.answer({"cpu": {"lost": 1.0}}, THRESHOLDS).needs == ()
+    turned = condition("not (cpu.lost > moved * cpu.slowdown * lost)")
+    (bound,) = turned.answer({"cpu": {"lost": 1.0, "slowdown": 4.0}}, THRESHOLDS).needs
+    assert bound.comparison == "<="
+
+
+def test_what_is_compared_with_its_usual_value_is_shown_beside_that() -> None:
+    made = condition("cpu.throttled_ratio > moved * cpu.throttled_ratio_usual")
+    facts = {"cpu": {"throttled_ratio": 0.6, "throttled_ratio_usual": 0.1}}
+    answer = made.answer(facts, THRESHOLDS)
+    assert answer.needs == ()
+    assert answer.seen[0].usual == 0.1

@@ -101,7 +101,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("offers: [raise-limit,", "offers: [rise-limit,", "no mitigation named 'rise-limit'; did you mean 'raise-limit'?"),
     ("missing: [cpu.has_limit", "missing: [cpu.limit", "no field on cpu named 'limit'"),
     ("- name: hardly\n", "- name: no limit\n", "a second test named 'no limit'"),
-    ("{{ pods }}", "{{ pod }}", "says: no evidence or input named 'pod'; did you mean 'pods'?"),
+    ("{{ pods }}", "{{ pod }}", "says: no evidence, input or threshold named 'pod'; did you mean 'pods'?"),
     ("{{ pods }}", "{{ cpu }}", "says: `cpu` alone says nothing; write `cpu.<fact>`"),
     ("{{ pods }}", "{{ cpu.throtled_ratio }}", "did you mean 'throttled_ratio'?"),
     ("| percent", "| percnt", "says: no filter named 'percnt'; did you mean 'percent'?"),

@@ -21,14 +21,15 @@ def made(text: str) -> Says:
 
 
 def say(text: str, facts: Any = None, **inputs: Any) -> str:
-    return made(text).render(inputs, facts or {}).replace("\u00a0", " ")
+    return made(text).render(inputs, facts or {}, {"strong": 0.3}).replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("{{ cpu.throttled_ratio | percent }}", "62 %"),
-        ("takes {{ cpu.slowdown | times }} its usual time", "takes 6.0 times its usual time"),
+        ("takes {{ cpu.slowdown | times }} its usual time", "takes x6 its usual time"),
+        ("(needs {{ strong | percent }})", "(needs 30 %)"),
         ("{{ cpu.lost | seconds }}", "1.4 s"),
         ("{{ cpu.lost | duration }}", "1.4 s"),
         ("{{ cpu.lost | ms }}", "1.4 ms"),
@@ -60,7 +61,26 @@ def test_values_stand_in_sentences(text: str, said: str) -> None:
     assert say(text, facts, container="main", pods=tuple("abcdef")) == said
 
 
-@pytest.mark.parametrize("filter_", ["", *(f" | {name}" for name in FILTERS)])
+def test_the_usual_value_stands_beside_a_fact_that_has_one() -> None:
+    text = "{{ cpu.throttled_ratio | percent }} ({{ cpu.throttled_ratio | usual }})"
+    facts = {"throttled_ratio": 0.62, "throttled_ratio_usual": 0.01}
+    assert say(text, {"cpu": facts}) == "62 % (usually 1 %)"
+    assert say(text, {"cpu": {"throttled_ratio": 0.62}}) == "62 % (no usual value yet)"
+    assert say(text, {}) == "not measured (not measured)"
+    waits = "{% for p in queue.waiting %}{{ p.value | count }} ({{ p.value | usual }}){% endfor %}"
+    queue = {"waiting": ({"pod": "a", "value": 30.4, "value_usual": 3.2},)}
+    assert say(waits, {"queue": queue}) == "30 (usually 3)"
+
+
+@pytest.mark.parametrize("text", ["{{ cpu.lost | usual }}", "{{ strong | usual }}"])
+def test_a_usual_value_that_nobody_collects_is_a_finding(text: str) -> None:
+    place = Place("r.yaml", 1, 1)
+    says, found = compile_says(Scalar(text, False, place, None), VOCABULARY, INPUTS)
+    assert says is None
+    assert "of which a usual value is collected" in found[0].message
+
+
+@pytest.mark.parametrize("filter_", ["", *(f" | {name}" for name in FILTERS if name != "usual")])
 @pytest.mark.parametrize("value", [None, float("nan"), "text where a number should be", {}, True])
 def test_what_nobody_measured_is_said_so(filter_: str, value: object) -> None:
     text = "x {{ cpu.lost" + filter_ + " }}"
@@ -107,7 +127,7 @@ def test_a_long_value_and_a_long_paragraph_are_cut() -> None:
         ("{{ '%099999d' % 1 }}", "mod is not allowed"),
         ("{{ container.upper() }}", "call is not allowed"),
         ("{{ ''.__class__ }}", "a fact is written"),
-        ("{{ self }}", "no evidence or input named 'self'"),
+        ("{{ self }}", "no evidence, input or threshold named 'self'"),
         ("{% set x = 1 %}", "assign is not allowed"),
         ("{% include 'x' %}", "include is not allowed"),
         ("{% macro m() %}{% endmacro %}", "macro is not allowed"),

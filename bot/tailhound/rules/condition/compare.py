@@ -71,6 +71,8 @@ class Comparing(Logic):
 
         A ratio that is compared with a threshold in "times" is shown as one too.
         """
+        if one.kind is Kind.NUMBER and one.names and other.names:
+            self._reckon(one, sign, other)
         if one.kind is not Kind.NUMBER or bool(one.names) == bool(other.names):
             return
         if not one.names:
@@ -94,6 +96,25 @@ class Comparing(Logic):
         key = f"{one.name}#{self.loop.key}" if self.loop else one.name
         if key in self.looks and self.looks[key].unit == one.unit:
             self.looks[key] = replace(self.looks[key], unit=unit)
+
+    def _reckon(self, one: Piece, sign: str, other: Piece) -> None:
+        """Remember `fact sign limit`, where the limit follows from other facts.
+
+        A fact that is compared with its usual value is shown beside that anyway.
+        """
+        is_plain = one.name in one.names and not self.loop
+        if not is_plain or set(other.names) <= {f"{one.name}_usual"}:
+            return
+        self.reckoned.append(
+            Limit(
+                fact=one.name,
+                comparison=sign if self.positive else terms.OPPOSITE[sign],
+                limit=other.run,
+                unit=one.unit,
+                threshold="",
+                path=self.path,
+            )
+        )
 
     def _membership(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Piece:
         one = self.visit(left)

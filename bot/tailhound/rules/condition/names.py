@@ -47,6 +47,7 @@ class Names:
     mistakes: list[Mistake] = field(default_factory=list)
     bare: list[Mistake] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
+    reckoned: list[Limit] = field(default_factory=list)
     looks: dict[str, Look] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     positive: bool = True
