@@ -19,6 +19,7 @@ class Faults:
     """
 
     methods: frozenset[str] = frozenset({"chat.postMessage", "chat.update"})
+    down: bool = False  # every connection breaks, whatever the method
     one_a_second: bool = False
     every_second_call: bool = False
     lose_answers: int = 0  # done, then the connection breaks
@@ -39,6 +40,8 @@ class Faults:
         self, request: web.Request, method: str, arguments: Mapping[str, Any]
     ) -> web.StreamResponse | None:
         """The answer that a fault gives in place of the right one; None where none is on."""
+        if self.down:
+            return broken(request)
         if method not in self.methods:
             return None
         self._calls += 1
