@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from tailhound.errors import SettingsError
+from tailhound.settings_fallback import Fallback, Webhook
 from tailhound.settings_forms import Address, Channel, DatabaseUrl, Days, objective
 from tailhound.settings_headers import Headers
 from tailhound.settings_people import Role
@@ -28,9 +29,9 @@ from tailhound.settings_routes import Belated, Route
 from tailhound.settings_secrets import Secret, Section, secrets
 
 __all__ = [
-    "Alertmanager", "Basic", "Belated", "Deadlines", "Host", "Incidents", "Kubernetes", "Listen",
-    "Profile", "Prometheus", "Role", "Route", "Secret", "Section", "Settings", "Slack", "Ssh",
-    "Store", "load",
+    "Alertmanager", "Basic", "Belated", "Deadlines", "Fallback", "Host", "Incidents", "Kubernetes",
+    "Listen", "Profile", "Prometheus", "Role", "Route", "Secret", "Section", "Settings", "Slack",
+    "Ssh", "Store", "Webhook", "load",
 ]  # fmt: skip
 
 
@@ -253,6 +254,7 @@ class Settings(Section):
     kubernetes: Kubernetes = Kubernetes()
     ssh: Ssh = Ssh()
     slack: Slack = Slack()
+    fallback: Fallback = Fallback()
     deadlines: Deadlines = Deadlines()
     incidents: Incidents = Incidents()
     profiles: tuple[Profile, ...] = ()

@@ -1,5 +1,7 @@
 """Slack's bad days: nothing is lost, nothing is shown twice, and one can see what is wrong."""
 
+import json
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from tests.faults.server import (
 from tests.lab.bot import merged
 from tests.lab.process import free_port
 from tests.standins.slack import SlackStandin
+from tests.unit.transports.servers import Scripted, reply, scripted
 
 pytestmark = pytest.mark.timeout(180)  # each start of the server takes seconds on a busy machine
 
@@ -156,3 +159,70 @@ def test_a_channel_that_refuses_has_its_incidents_told_in_the_fallback_channel(
             own = str(slack.messages("C0OPS")[0]["ts"])
             until(lambda: len(slack.thread("C0OPS", own)) == 4, "its thread", 30, bot.said)
             assert slack.messages(CHANNEL) == []
+
+
+def test_a_channel_that_dies_after_the_first_post_has_its_verdict_in_the_fallback_channel(
+    tmp_path: Path,
+) -> None:
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack:
+        slack.add_channel(CHANNEL)
+        slack.add_channel("C0OPS", "ops")
+        values = merged(with_slack(tmp_path, slack), {"slack": {"fallback_channel": "C0OPS"}})
+        with Bot(tmp_path / "bot", values) as bot:
+            id = send(bot.start(), "w")
+            until(lambda: bool(messages_of(slack, id)), "the first post", 20, bot.said)
+            slack.core.channels[CHANNEL].is_archived = True
+            bot.diagnosed(id)
+            until(lambda: len(slack.messages("C0OPS")) == 1, "a message in the other", 20, bot.said)
+            (told,) = slack.messages("C0OPS")
+            assert not told["text"].startswith("Investigating")
+            assert f"<#{CHANNEL}>" in str(told["blocks"][1])
+
+
+def told_of(hook: Scripted) -> set[str]:
+    """The incidents of the bodies that came."""
+    return {json.loads(one)["incident"] for one in hook.bodies}
+
+
+def test_a_dead_token_has_every_outcome_told_the_second_way(tmp_path: Path) -> None:
+    def take(_script: Scripted, handler: BaseHTTPRequestHandler, _body: bytes) -> None:
+        reply(handler, 200, "")
+
+    with SlackStandin(scopes=WITH_HISTORY, rates=True) as slack, scripted(take) as hook:
+        slack.add_channel(CHANNEL)
+        slack.add_channel("C0OPS", "ops")
+        slack.faults.errors = ["token_revoked"] * 100
+        more = {
+            "slack": {"fallback_channel": "C0OPS"},
+            "fallback": {"webhook": {"url": f"http://127.0.0.1:{hook.port}/hook"}},
+        }
+        with Bot(tmp_path / "bot", merged(with_slack(tmp_path, slack), more)) as bot:
+            ids = {send(bot.start(), "w1"), send(bot, "w2")}
+            until(lambda: told_of(hook) == ids, "a body for each", 40, bot.said)
+            assert len({json.loads(one)["id"] for one in hook.bodies}) == len(hook.bodies)
+            assert bot.metric("tailhound_second_way_out_in_use") == 1
+            page = bot.get("/health").body.decode()
+            assert "Second way out" in page
+            assert "in use" in page
+            slack.faults.errors = []
+
+
+def test_while_slack_is_down_outcomes_are_told_the_second_way(tmp_path: Path) -> None:
+    def take(_script: Scripted, handler: BaseHTTPRequestHandler, _body: bytes) -> None:
+        reply(handler, 503 if len(hook.bodies) == 1 else 200, "")
+
+    port = free_port()
+    slack = SlackStandin(port=port, scopes=WITH_HISTORY)
+    slack.add_channel(CHANNEL)
+    with scripted(take) as hook:
+        address = f"http://127.0.0.1:{hook.port}/hook"
+        more = {"fallback": {"webhook": {"url": address, "after_seconds": 2}}}
+        with Bot(tmp_path / "bot", merged(with_slack(tmp_path, slack), more)) as bot:
+            id = send(bot.start(), "w")
+            until(lambda: len(hook.bodies) >= 2, "a body that was taken", 40, bot.said)
+            first, again = (json.loads(one) for one in hook.bodies[:2])
+            assert first == again
+            assert first["incident"] == id
+            with slack:
+                until_settled(bot, slack, [id], 90)
+                until(lambda: bot.metric("tailhound_second_way_out_in_use") == 0, "no use", 20)

@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from tailhound.app.evidence_file import EvidenceFile
+from tailhound.app.second_way import SECOND_WAY
 from tailhound.diagnosis.routing import channels, routed, why_no_thread
 from tailhound.durable import storm
 from tailhound.durable.asking import Destination, Place
+from tailhound.durable.elsewhere import Detours
 from tailhound.durable.outbox import Manners
 from tailhound.model import Incident
 from tailhound.notifiers import PARTS
@@ -64,12 +66,18 @@ class Chat:
     def manners(self) -> Manners:
         """How many new messages a channel takes, and which one stands in for another."""
         limits = storm.Limits(*self._channel_limit)
+        return Manners(limits={SlackNotifier.name: limits}, detours=self._detours())
+
+    def _detours(self) -> Detours:
+        """A channel that refuses has the fallback channel behind it, and that one the webhook."""
+        second = self._settings.fallback.webhook
         instead = Place(SlackNotifier.name, self._slack.fallback_channel)
-        others = [place for place in self.places() if place != instead]
-        return Manners(
-            limits={SlackNotifier.name: limits},
-            fallbacks=dict.fromkeys(others, instead) if instead.place else {},
-        )
+        places = self.places()
+        last = {place: SECOND_WAY for place in places if second.configured}
+        others = [place for place in places if place != instead]
+        first = dict.fromkeys(others, instead) if instead.place else {}
+        late = {place: (to, second.after_seconds) for place, to in last.items()}
+        return Detours(fallbacks={**last, **first}, late=late)
 
     def parts(self) -> Mapping[str, Sequence[str]]:
         """The posts in the thread of an incident."""

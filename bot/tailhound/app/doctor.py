@@ -35,6 +35,7 @@ from tailhound.slack.checkup import checkup
 from tailhound.store.beside import reading_beside
 from tailhound.store.incidents import IncidentReader
 from tailhound.transports.alertmanager import AlertmanagerClient
+from tailhound.transports.webhook import WebhookClient
 
 ALL = ("prometheus", "kubernetes", "ssh", "slack")
 NO_START = "serve does not start"
@@ -74,6 +75,8 @@ async def _backends(
             lines += await ssh(asker, settings, needs, host)
         if not only and settings.alertmanager.url:
             lines += [await _alertmanager(settings)]
+        if not only and settings.fallback.webhook.configured:
+            lines += [await _second_way(settings)]
     finally:
         for one in made:
             one.close()
@@ -93,6 +96,19 @@ async def _alertmanager(settings: Settings) -> Line:
         return failed("alertmanager", found, "no silence can be set", gone=False)
     told = duration(time.monotonic() - started)
     return Line(mood=Mood.OK, name="alertmanager", told=told)
+
+
+async def _second_way(settings: Settings) -> Line:
+    """Whether somebody listens there; nothing is posted."""
+    client = WebhookClient(settings.fallback.webhook)
+    try:
+        found = await client.reach()
+    finally:
+        client.close()
+    if found is not None:
+        return failed("fallback.webhook", found,
+                      "what Slack can't show is told nowhere else", gone=False)  # fmt: skip
+    return Line(mood=Mood.OK, name="fallback.webhook", told="can be reached; nothing was posted")
 
 
 def _configuration(settings: Settings) -> list[Line]:

@@ -14,7 +14,7 @@ from tailhound.web.parts import Counts, HealthLine, Stop
 LATE_SECONDS = 60.0
 """A message that waits longer is late."""
 MESSAGES, WORK, REPLICAS = "Messages", "Work", "Replicas"
-_NAMES = {"slack": "Slack", "console": "Console"}
+_NAMES = {"slack": "Slack", "console": "Console", "webhook": "Webhook"}
 
 
 def message_lines(standings: Sequence[Standing]) -> tuple[HealthLine, ...]:

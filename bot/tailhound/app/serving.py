@@ -18,6 +18,7 @@ from tailhound.app.greeting import Voice, begun, greet
 from tailhound.app.investigators import Investigators, Make
 from tailhound.app.lines import INFO, WARNING, now, saying
 from tailhound.app.plugins import collectors
+from tailhound.app.second_way import SecondWay
 from tailhound.app.site import Site
 from tailhound.app.ways import Ways
 from tailhound.durable.asking import Destination, Place, Terms
@@ -74,10 +75,12 @@ class Server:
         self._compiled = compiled(settings)
         self._stop = asyncio.Event()
         self._metrics = Metrics()
+        self._chat = Chat(settings, clicks=self._extras.clicks)
+        self._second = SecondWay(settings)
         self._site = Site(
             settings, self._compiled, self._metrics, now, slack_page=self._extras.slack_page
         )
-        self._chat = Chat(settings, clicks=self._extras.clicks)
+        self._site.tells(self._second.lines)
         self._greeting: asyncio.Task[None] | None = None
 
     @property
@@ -107,12 +110,14 @@ class Server:
         given = self._extras.transports
         asked = transports(self._settings) if given is None else given
         self._metrics.registry.register(Ways(asked))
+        self._metrics.registry.register(self._second)
         backends = self._site.board.watched(asked)
         try:
             await self._serve(listening, database, backends)
         finally:
             for backend in backends:
                 backend.close()
+            self._second.close()
             database.close()
 
     async def _serve(
@@ -138,6 +143,7 @@ class Server:
                 stop_file=self._settings.stops,
             )
         )
+        self._second.watch(durable.outbox.diverted)
         parts = replace(self._site.parts(durable, database, reader), recorded=self._is_demo)
         await durable.start()
         schedule = self._schedule(durable)
@@ -241,13 +247,16 @@ class Server:
             verdict_seconds=self._settings.deadlines.verdict,
             late_seconds=self._settings.deadlines.late,
             mode=self._settings.mode,
-            places=(CONSOLE, *self._chat.places()),
+            places=(CONSOLE, *self._chat.places(), *self._second.places()),
             destinations=self._destinations,
             parts=self._chat.parts(),
         )
 
     def _destinations(self, incident: Incident) -> Sequence[Destination]:
-        return [Destination(place=CONSOLE), *self._chat.destinations(incident)]
+        """The second way out is the first where there is no Slack."""
+        channels = self._chat.destinations(incident)
+        others = channels or [Destination(place=place) for place in self._second.places()]
+        return [Destination(place=CONSOLE), *others]
 
     def _notifiers(self, reader: IncidentReader) -> tuple[Notifier, ...]:
         voice = self._extras.voice
@@ -255,6 +264,8 @@ class Server:
         slack = self._chat.notifier(reader, now)
         # people read Slack where there is one: its first posts are those that count
         alone = Counting(console, self._metrics, now, posts=slack is None, verdicts=True)
+        second = self._second.notifier()
+        others: tuple[Notifier, ...] = () if second is None else (second,)
         if slack is None:
-            return (alone,)
-        return alone, Counting(slack, self._metrics, now, posts=True, verdicts=False)
+            return alone, *others
+        return alone, Counting(slack, self._metrics, now, posts=True, verdicts=False), *others

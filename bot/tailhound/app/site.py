@@ -52,8 +52,13 @@ class Site:
         self._needs = Needs.of(active.runbooks)
         self._slack_page = slack_page
         self._home = _home(settings)
+        self._more: list[Callable[[], Sequence[HealthLine]]] = []
         metrics.runs(len(active.runbooks))
         metrics.registry.register(self.arrivals)
+
+    def tells(self, lines: Callable[[], Sequence[HealthLine]]) -> None:
+        """Have these lines of health told too, behind those about messages."""
+        self._more.append(lines)
 
     def parts(self, durable: Durable, database: Database, reader: IncidentReader) -> Parts:
         """What the application works with."""
@@ -130,6 +135,7 @@ class Site:
             *self.backends(),
             *self.arrivals.lines(),
             *message_lines(durable.outbox.standings()),
+            *(line for lines in self._more for line in lines()),
             *own_lines(self._counts(database), self._settings.mode, self._stopped(database), now),
             *replica_lines(database.name, peers),
         )

@@ -14,7 +14,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from tailhound.durable.asking import Place, message_row
+from tailhound.durable.asking import Place
 from tailhound.durable.due import CAN_BE_SENT, DUE, FARTHEST_SECONDS, HERE, IN_ORDER, WITH_OWN
 from tailhound.model import Incident
 from tailhound.notifiers import STORM, Delivery, Later, Posted, Refusal, Storm
@@ -99,7 +99,10 @@ def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> 
 
 
 def opened(
-    connection: sa.Connection, claimed: Claim, storm_of: Callable[[Incident], Storm] | None = None
+    connection: sa.Connection,
+    claimed: Claim,
+    storm_of: Callable[[Incident], Storm] | None = None,
+    instead_of: tuple[str, ...] = (),
 ) -> Letter:
     """What a claimed row delivers, in its newest state; ValueError when it can't be read.
 
@@ -123,6 +126,7 @@ def opened(
         storm=storm_of(found) if storm_of and claimed.part == STORM else None,
         posted_at=claimed.posted_at,
         urgent=claimed.urgent,
+        instead_of=instead_of,
     )
     return Letter(claimed, delivery, claimed.wanted if delivery.storm else found.revision)
 
@@ -186,18 +190,6 @@ def _posted(letter: Letter, result: Posted, now: datetime) -> dict[str, object]:
         "lost": 0,
         "error": "",
     }
-
-
-def reroute(connection: sa.Connection, letter: Letter, to: Place) -> None:
-    """Let another place have the first post of an incident that its own place refused."""
-    if letter.claim.part or letter.claim.message:
-        return
-    there = sa.select(outbox.c.id).where(*HERE, outbox.c.incident_id == sa.bindparam("of"))
-    here = {"notifier": to.notifier, "place": to.place}
-    if connection.execute(there, here | {"of": letter.claim.incident_id}).first():
-        return
-    row = message_row(letter.claim.incident_id, to, letter.revision)
-    connection.execute(sa.insert(outbox).values(row | {"mention": letter.claim.mention}))
 
 
 def take_over(connection: sa.Connection, living: Collection[str]) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
-from tailhound.durable import letters, storm
+from tailhound.durable import elsewhere, letters, storm
 from tailhound.durable.asking import Place
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
@@ -54,12 +54,12 @@ class Trouble:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manners:
     """How an outbox behaves: seconds that a call may take; by notifier, how many new messages a
-    place takes; by place, which one takes over the new messages that it refuses.
+    place takes; which place has what another one can't show.
     """
 
     call_seconds: float = CALL_SECONDS
     limits: Mapping[str, storm.Limits] = field(default_factory=dict)
-    fallbacks: Mapping[Place, Place] = field(default_factory=dict)
+    detours: elsewhere.Detours = field(default_factory=elsewhere.Detours)
 
 
 class Outbox:
@@ -84,6 +84,7 @@ class Outbox:
         self._backlog: dict[Place, int] = {}
         self._doubtful: set[Place] = set()
         self._probe_at = dict.fromkeys(self._places, 0.0)  # places that refuse, or may still do so
+        self._watch = elsewhere.Watch(manners.detours)
         self._stopping = asyncio.Event()
 
     async def start(self) -> None:
@@ -123,6 +124,10 @@ class Outbox:
         with self._database.reading() as connection:
             return standing(connection)
 
+    def diverted(self) -> Mapping[Place, Place]:
+        """The places that can't show incidents now, and which ones have those in their stead."""
+        return self._watch.diverted()
+
     def backlog(self) -> Mapping[Place, int]:
         """How many messages wait, by place, as last seen."""
         return dict(self._backlog)
@@ -147,6 +152,9 @@ class Outbox:
         result, pause = await self._deliver(place, letter)
         self._boot.hook("after_send")
         await self._settle(place, letter, result)
+        other = self._wakers.get(self._watch.diverted().get(place, place))
+        if other is not None:
+            other.set()
         await self._mended(place, result)
         self._boot.hook("after_record")
         if pause:
@@ -210,7 +218,7 @@ class Outbox:
             with self._database.writing() as connection:
                 if place in self._doubtful:
                     letters.take_back(connection, place, self._boot.id)
-                if limits is not None:
+                if limits is not None and place not in self._watch.diverted():
                     storm.hold(connection, place, limits, now)
                     storm.refresh(connection, place)
                 claimed = letters.claim(connection, place, self._boot.id, now)
@@ -228,15 +236,20 @@ class Outbox:
     def _opened(self, connection: sa.Connection, place: Place, claimed: letters.Claim) -> Letter:
         limits = self._manners.limits.get(place.notifier, storm.Limits(0, 0.0))
         return letters.opened(
-            connection, claimed, lambda first: storm.summary(connection, place, first, limits)
+            connection,
+            claimed,
+            lambda first: storm.summary(connection, place, first, limits),
+            elsewhere.instead_of(connection, claimed.incident_id, place, self._manners.detours),
         )
 
     def _write(self, place: Place, letter: Letter, result: Posted | Later | Refusal) -> None:
+        now = self._boot.clock()
+        to = self._watch.seen(place, result, now) if self._boot.holds() else None
         with self._database.writing() as connection:
-            letters.settle(connection, letter, result, self._boot.id, self._boot.clock())
-            to = self._manners.fallbacks.get(place)
-            if to and isinstance(result, Refusal) and not result.only_this:
-                letters.reroute(connection, letter, to)
+            letters.settle(connection, letter, result, self._boot.id, now)
+            if to is not None:
+                refused = letter.claim if isinstance(result, Refusal) else None
+                elsewhere.hand_on(connection, place, to, refused, now)
 
     def _waiting(self, place: Place) -> letters.Waiting:
         with self._database.reading() as connection:

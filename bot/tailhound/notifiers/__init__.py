@@ -49,7 +49,8 @@ class Delivery:
     post was sent and its answer never seen: the notifier looks for it before it posts again.
     `lost_posts` counts those posts: where nothing can be looked up, there is a second one but never
     a third. `urgent` is true for news that people wait for: a verdict, what became of a click, a
-    resolution. `holds` is asked right before each call that people can see the effect of: once it
+    resolution. `instead_of` names the places of this incident that refuse it, where this one stands
+    in for them. `holds` is asked right before each call that people can see the effect of: once it
     is false another replica has taken the message over, and this one leaves it.
     """
 
@@ -67,6 +68,7 @@ class Delivery:
     storm: Storm | None = None
     posted_at: float = 0.0
     urgent: bool = False
+    instead_of: tuple[str, ...] = ()
     holds: Callable[[], bool] = field(default=_always, compare=False, repr=False)
 
 
@@ -104,11 +106,13 @@ class Later:
 class Refusal:
     """Never like this (channel archived, token revoked): `why` names what a person must do.
 
-    `only_this` is true when other messages of the same place may still get through.
+    `only_this` is true when other messages of the same place may still get through, `everywhere`
+    when no other place of the same service takes anything either.
     """
 
     why: str
     only_this: bool = False
+    everywhere: bool = False
 
 
 class Notifier(Protocol):

@@ -68,18 +68,19 @@ def _rest(incident: Incident) -> str:
     if incident.state is State.RESOLVED:
         return _resolved(incident)
     if incident.state is State.DIAGNOSED and incident.diagnosis is not None:
-        return ", ".join([_headline(incident), *_symptom(incident)])
+        return ", ".join([headline(incident), *_symptom(incident)])
     return f"{incident.name}, since {clock(incident.since)}"
 
 
 def _resolved(incident: Incident) -> str:
     end = incident.resolved_at
     lasted = f"after {duration((end - incident.since).total_seconds())}" if end else "now"
-    cause = _headline(incident) if incident.diagnosis is not None else "before a verdict"
+    cause = headline(incident) if incident.diagnosis is not None else "before a verdict"
     return f"{lasted}: {cause}"
 
 
-def _headline(incident: Incident) -> str:
+def headline(incident: Incident) -> str:
+    """The verdict in a few words: the causes and how sure, or what can't be told."""
     diagnosis = incident.diagnosis
     if diagnosis is None:
         return incident.name

@@ -15,6 +15,7 @@ from tailhound.slack.buttons import Offers
 from tailhound.slack.calls import Calls
 from tailhound.slack.draft import Draft, is_reply
 from tailhound.slack.ink import IN_THREAD, ON_PAGE
+from tailhound.slack.instead import in_place_of
 from tailhound.slack.limits import SECTION_TEXT
 from tailhound.slack.pace import Pace
 from tailhound.slack.sender import Result, Sender
@@ -96,7 +97,7 @@ class SlackNotifier:
         page = self._public_url and f"{self._public_url}/incidents/{delivery.incident.id}"
         now = self._now()
         first = 0.0 if delivery.message else now.timestamp()
-        return message(
+        shown = message(
             delivery.incident,
             page_url=page,
             now=now,
@@ -105,6 +106,7 @@ class SlackNotifier:
             notes=self._notes(delivery.incident),
             offers=self._offers,
         )
+        return in_place_of(shown, delivery.instead_of)
 
     def _storm(self, storm: Storm) -> SlackMessage:
         return storm_message(

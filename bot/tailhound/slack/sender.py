@@ -48,7 +48,7 @@ class Sender:
         """Why no call can succeed now; None when it is worth a try."""
         until, why, token = self._dead
         if why and self._clock() < until and token == self._calls.web.token:
-            return Refusal(why)
+            return Refusal(why, everywhere=True)
         if why:
             self._dead = (0.0, "", None)
             self._unreadable.clear()  # a new token may have other scopes
@@ -242,7 +242,8 @@ class Sender:
         if is_dead(no.error):
             self._dead = (self._clock() + _QUIET_SECONDS, why, self._calls.web.token)
         _LOG.error("%s", why)
-        return Refusal(why, only_this=is_reply(delivery) and not is_everywhere(no.error))
+        mine = is_reply(delivery) and not is_everywhere(no.error)
+        return Refusal(why, only_this=mine, everywhere=is_dead(no.error))
 
     def later(self, outcome: Outcome, method: str, delivery: Delivery) -> Later:
         """When to try again, and whether the message may stand already."""
