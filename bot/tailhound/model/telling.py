@@ -51,6 +51,9 @@ _FIXES = {
     EvidenceStatus.SKIPPED: "check again",
 }
 
+_TOLD_LAST = (EvidenceStatus.EMPTY, EvidenceStatus.SKIPPED)
+"""What explains a gap only where nobody failed to answer."""
+
 _NEVER_ASKED = ("not in the recording", "not asked: nobody could tell")
 """How a reason begins where asking again can't help: nobody asked when it was recorded, or the
 labels do not say of what.
@@ -296,7 +299,7 @@ def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
     found = [
         failed for item in evidence if item.name in cause.evidence and (failed := failure(item))
     ]
-    found.sort(key=lambda failed: failed.status is EvidenceStatus.EMPTY)
+    found.sort(key=lambda failed: failed.status in _TOLD_LAST)
     if found:
         return _gap(origin(found[0], down(evidence)))
     return Gap(because(cause) or "not measured", _FIXES[EvidenceStatus.SKIPPED])
