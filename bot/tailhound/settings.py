@@ -54,11 +54,15 @@ class Basic(Section):
 
 
 class Listen(Section):
-    """Where serve listens. A public address needs webhook credentials."""
+    """Where serve listens. A public address needs webhook credentials.
+
+    `client_header` is the header in which a proxy in front of it writes whom it serves.
+    """
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     public_url: Address = ""
+    client_header: Annotated[str, Field(pattern=r"^([A-Za-z0-9-]{1,100})?$")] = ""
     bearer: Secret | None = None
     basic: Basic | None = None
 

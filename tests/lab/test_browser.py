@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
 from tailhound.model import State
+from tailhound.web.stream import Room
 from tests.samples.hostile import hostile
 from tests.samples.incidents import CONFIRMED, INVESTIGATING, LISTED
 from tests.samples.story import NOW
@@ -278,6 +279,20 @@ def test_a_lost_server_is_said_and_found_again(browser: Browser) -> None:
             opened.live()
     finally:
         server.stop()
+
+
+def test_one_page_too_many_says_why_it_is_not_live(browser: Browser) -> None:
+    with running(parts()) as server, tab(browser, server) as opened:
+        held = [server.connect() for _ in range(Room().one)]
+        for one in held:
+            one.sendall(b"GET /api/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"200 OK" in one.recv(4096)
+        opened.go("incidents")
+        told = f"Not live: {Room().one} pages of your address are live already; reload"
+        expect(opened.page.locator("#live")).to_contain_text(told, timeout=10_000)
+        for one in held:
+            one.close()
+        assert opened.trouble == []
 
 
 def test_all_of_it_works_without_javascript(browser: Browser, server: Running) -> None:

@@ -23,7 +23,8 @@ from tailhound.web.pool import Pool
 from tailhound.web.render import Renderer
 from tailhound.web.screen import Screen
 from tailhound.web.strays import HOOK, Strays
-from tailhound.web.stream import Stream
+from tailhound.web.stream import Room, Stream
+from tailhound.web.visitor import Visitors
 from tailhound.web.webhook import Webhook
 
 
@@ -34,7 +35,8 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
     """
     pool = Pool()
     assets = Assets()
-    stream = Stream(lambda: pool.run(parts.reader.revision))
+    room = Room(visitors=Visitors(parts.settings.listen.client_header))
+    stream = Stream(lambda: pool.run(parts.reader.revision), room=room)
     strays = Strays(parts.metrics)
     screen = Screen(parts, pool, Renderer(parts.settings, assets, _navigation(parts)))
 

@@ -2,22 +2,38 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from tailhound.errors import StoreUnavailable
+from tailhound.web.visitor import Visitors
 
-CLIENTS_AT_MOST = 100
 POLL_SECONDS = 1.0
 HEARTBEAT_SECONDS = 15.0
+
+
+FULL_SECONDS = 60
+"""When a page that found no room asks again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How many may listen: all together, and of one visitor, so that nobody can take the live pages
+    from everybody else.
+    """
+
+    everybody: int = 100
+    one: int = 20
+    visitors: Visitors = field(default_factory=lambda: Visitors(""))
 
 
 class Stream:
     """Server-sent events. A client gets the revision when it comes and each newer one after that.
 
-    When the database stops answering, all streams end: the page says that it is not live, and
-    comes back.
+    One for whom there is no room is told so, by an event `full` with a sentence. When the database
+    stops answering, all streams end: the page says that it is not live, and comes back.
     """
 
     def __init__(
@@ -26,13 +42,13 @@ class Stream:
         *,
         poll_seconds: float = POLL_SECONDS,
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
-        clients_at_most: int = CLIENTS_AT_MOST,
+        room: Room | None = None,
     ) -> None:
         self._revision = revision
         self._poll_seconds = poll_seconds
         self._heartbeat_seconds = heartbeat_seconds
-        self._clients_at_most = clients_at_most
-        self._clients: set[asyncio.Queue[int | None]] = set()
+        self._room = room or Room()
+        self._clients: dict[asyncio.Queue[int | None], str] = {}
         self._poller: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -41,16 +57,24 @@ class Stream:
         """How many listen."""
         return len(self._clients)
 
-    async def get(self, _request: Request) -> Response:
-        """The endpoint; 503 when too many listen or the database does not answer."""
-        if self._closed or len(self._clients) >= self._clients_at_most:
-            return JSONResponse({"error": "too many pages are live; this one is not"}, 503)
+    async def get(self, request: Request) -> Response:
+        """The endpoint; 503 when the server ends or the database does not answer."""
+        if self._closed:
+            return JSONResponse({"error": "this server is ending"}, 503)
         await self._revision()
         return StreamingResponse(
-            self._events(),
+            self._events(self._room.visitors.who(request)),
             media_type="text/event-stream",
             headers={"cache-control": "no-store", "x-accel-buffering": "no"},
         )
+
+    def _full(self, who: str) -> str:
+        """Why there is no room for one more, "" when there is; the new one is counted already."""
+        if len(self._clients) > self._room.everybody:
+            return f"{self._room.everybody} pages are live already, of everybody together"
+        if list(self._clients.values()).count(who) > self._room.one:
+            return f"{self._room.one} pages of your address are live already"
+        return ""
 
     def close(self) -> None:
         """End all streams."""
@@ -61,12 +85,14 @@ class Stream:
         for client in self._clients:
             _put(client, None)
 
-    async def _events(self) -> AsyncIterator[bytes]:
+    async def _events(self, who: str) -> AsyncIterator[bytes]:
         news: asyncio.Queue[int | None] = asyncio.Queue(maxsize=1)
-        self._clients.add(news)  # before the revision is read: no change falls in between
+        self._clients[news] = who  # before the revision is read: no change falls in between
         try:
-            if len(self._clients) > self._clients_at_most:
-                return  # many came at one moment, and all of them were let in
+            if why := self._full(who):
+                del self._clients[news]
+                yield f"retry: {FULL_SECONDS}000\n\nevent: full\ndata: {why}\n\n".encode()
+                return
             revision = await self._revision()
             if self._poller is None or self._poller.done():
                 self._poller = asyncio.create_task(self._poll(revision))
@@ -76,7 +102,7 @@ class Stream:
         except StoreUnavailable:
             return  # the page says that it is not live and comes back
         finally:
-            self._clients.discard(news)
+            self._clients.pop(news, None)
             if not self._clients and self._poller is not None:
                 self._poller.cancel()
                 self._poller = None

@@ -5,11 +5,13 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from tailhound.errors import StoreUnavailable
-from tailhound.web.stream import Stream
+from tailhound.web.stream import Room, Stream
+from tailhound.web.visitor import Visitors
 
 ASKED = Request({"type": "http", "method": "GET", "headers": []})
 
@@ -146,14 +148,64 @@ def test_when_the_database_goes_all_streams_end_and_new_ones_are_refused() -> No
     run(test)
 
 
-def test_too_many_clients_are_turned_away() -> None:
+def asked_by(host: str, **headers: str) -> Request:
+    given = [(name.replace("_", "-").encode(), text.encode()) for name, text in headers.items()]
+    return Request({"type": "http", "method": "GET", "headers": given, "client": (host, 5)})
+
+
+async def told(stream: Stream, request: Request) -> tuple[str, Client]:
+    client = Client(await stream.get(request))
+    return await client.next(), client
+
+
+def test_too_many_clients_are_turned_away_with_the_reason() -> None:
     async def test() -> None:
-        stream = quick(Database(), clients_at_most=1)
-        client = Client(await stream.get(ASKED))
-        await client.next()
-        assert (await stream.get(ASKED)).status_code == 503
+        stream = quick(Database(), room=Room(everybody=1))
+        first, client = await told(stream, asked_by("10.0.0.1"))
+        assert "event: revision" in first
+        second, refused = await told(stream, asked_by("10.0.0.2"))
+        assert second == (
+            "retry: 60000\n\nevent: full\ndata: 1 pages are live already, of everybody together\n\n"
+        )
+        assert await refused.end()
+        assert stream.clients == 1
+        await client.events.aclose()
 
     run(test)
+
+
+def test_one_visitor_leaves_room_for_the_others_and_gets_it_back_by_leaving() -> None:
+    async def test() -> None:
+        stream = quick(Database(), room=Room(one=2))
+        held = [await told(stream, asked_by("10.0.0.1")) for _ in range(2)]
+        full, _ = await told(stream, asked_by("10.0.0.1"))
+        assert "event: full\ndata: 2 pages of your address are live already" in full
+        other, _ = await told(stream, asked_by("10.0.0.2"))
+        assert "event: revision" in other
+        await held[0][1].events.aclose()
+        again, _ = await told(stream, asked_by("10.0.0.1"))
+        assert "event: revision" in again
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    ("header", "host", "headers", "who"),
+    [
+        ("", "10.0.0.1", {"x_forwarded_for": "6.6.6.6"}, "10.0.0.1"),
+        ("x-forwarded-for", "10.0.0.1", {"x_forwarded_for": "6.6.6.6, 7.7.7.7"}, "7.7.7.7"),
+        ("X-Forwarded-For", "10.0.0.1", {"x_forwarded_for": "7.7.7.7"}, "7.7.7.7"),
+        ("x-real-ip", "10.0.0.1", {"x_forwarded_for": "6.6.6.6"}, "10.0.0.1"),
+        ("x-real-ip", "10.0.0.1", {"x_real_ip": "<script>"}, "10.0.0.1"),
+        ("", "2001:db8:1:2:3::4", {}, "2001:db8:1:2::/64"),
+        ("", "::ffff:10.0.0.1", {}, "10.0.0.1"),
+        ("", "unix", {}, "unix"),
+    ],
+)
+def test_a_visitor_is_the_address_and_only_a_configured_header_is_believed(
+    header: str, host: str, headers: dict[str, str], who: str
+) -> None:
+    assert Visitors(header).who(asked_by(host, **headers)) == who
 
 
 def test_closing_ends_streams_and_takes_no_new_ones() -> None:
@@ -170,11 +222,14 @@ def test_closing_ends_streams_and_takes_no_new_ones() -> None:
 
 def test_many_that_come_at_one_moment_do_not_get_past_the_limit() -> None:
     async def test() -> None:
-        stream = Stream(Database().revision, clients_at_most=3)
+        stream = Stream(Database().revision, room=Room(everybody=3))
         answers = await asyncio.gather(*(stream.get(ASKED) for _ in range(20)))
         clients = [Client(answer) for answer in answers if isinstance(answer, StreamingResponse)]
-        ended = [await client.end() for client in clients]
-        assert ended.count(False) == 3
+        first = [await client.next() for client in clients]
+        assert sum("event: revision" in text for text in first) == 3
+        assert sum("event: full" in text for text in first) == 17
+        ended = [await client.end() for client in clients if "full" in first[clients.index(client)]]
+        assert ended == [True] * 17
         assert stream.clients == 3
         stream.close()
 

@@ -154,6 +154,14 @@
       wanted = Number(event.data);
       load();
     });
+    source.addEventListener("full", (event) => {
+      source.close();
+      source = null;
+      say(`Not live: ${event.data}; reload to see what is new`, true);
+      setTimeout(() => {
+        if (!source && !document.hidden) connect();
+      }, 60000);
+    });
     source.onerror = () => {
       lost();
       source.close();
