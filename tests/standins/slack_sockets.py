@@ -38,6 +38,7 @@ class Sockets:
         self._open: list[web.WebSocketResponse] = []
         self._retired: set[web.WebSocketResponse] = set()
         self._transports: dict[web.WebSocketResponse, asyncio.Transport] = {}
+        self._cut: set[str] = set()
         self._acks: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._turn = 0
         self.opened = 0
@@ -95,6 +96,7 @@ class Sockets:
         )
         if self._faults.cut_clicks > 0:
             self._faults.cut_clicks -= 1
+            self._cut.add(envelope)
             self._transports[socket].abort()
         try:
             answer = await asyncio.wait_for(waiting, ACK_SECONDS)
@@ -144,6 +146,9 @@ class Sockets:
             self._changed.notify_all()
 
     def _acknowledged(self, answer: Mapping[str, Any]) -> None:
-        waiting = self._acks.get(str(answer.get("envelope_id")))
+        envelope = str(answer.get("envelope_id"))
+        if envelope in self._cut:
+            return  # its socket is gone: over another one it acknowledges nothing
+        waiting = self._acks.get(envelope)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer.get("payload") or {})
