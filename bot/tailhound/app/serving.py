@@ -181,7 +181,7 @@ class Server:
                 channels=lambda incident: [
                     to.place.place for to in self._chat.destinations(incident)
                 ],
-                parts=lambda: self._site.parts_of_health(durable),
+                parts=lambda: self._site.parts_of_health(durable, recorded=self._is_demo),
                 clock=now,
             )
         )

@@ -24,6 +24,7 @@ from tailhound.store.accuracy import accuracy
 from tailhound.store.counts import count
 from tailhound.store.database import Database
 from tailhound.store.incidents import IncidentReader
+from tailhound.web.knowledge import from_recording
 from tailhound.web.metrics import Metrics
 from tailhound.web.parts import Counts, HealthLine, Parts, Stop
 
@@ -85,11 +86,15 @@ class Site:
             slack_home=self._slack_home,
         )
 
-    def parts_of_health(self, durable: Durable) -> Sequence[Part]:
-        """How the backends stand and what waits for Slack, in the fewest words: for Slack."""
+    def parts_of_health(self, durable: Durable, *, recorded: bool) -> Sequence[Part]:
+        """How the backends stand and what waits for Slack, in the fewest words: for Slack.
+
+        `recorded`: recordings answer in their place.
+        """
         now = self._clock()
+        lines = [from_recording(one) if recorded else one for one in self.backends()]
         queue = in_queue(durable.outbox.standings(), SlackNotifier.name)
-        return [*(brief(line, now) for line in self.backends()), *queue]
+        return [*(brief(line, now) for line in lines), *queue]
 
     def backends(self) -> Sequence[HealthLine]:
         """How the backends stand, as far as they were asked."""

@@ -12,6 +12,7 @@ from tailhound.app.site import Site
 from tailhound.durable.acts import Click, Person
 from tailhound.model import Rating
 from tailhound.settings import Secret, Settings
+from tailhound.slack.deeds import Part
 from tailhound.web.app import create_app
 from tailhound.web.metrics import Metrics
 from tests.unit.durable.kit import Lab, alert, body, lab, run
@@ -105,6 +106,21 @@ def test_health_tells_of_backends_messages_work_and_replicas(tmp_path: Path) -> 
                 "This process the only one",
             ):
                 assert said in text, said
+
+    run(story())
+
+
+def test_slack_is_told_how_the_backends_stand_as_the_pages_are(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with lab(tmp_path) as here:
+            site = Site(Settings(), WHOLE, Metrics(), lambda: datetime.now(UTC))
+            found = site.parts_of_health(here.durable, recorded=False)
+            assert found[0] == Part("Prometheus", "not configured", None)
+            shown = site.parts_of_health(here.durable, recorded=True)
+            assert shown[0] == Part("Prometheus", "answers from a recording", True)
+            site.board.note("prometheus", (), 0.04)
+            (first, *_) = site.parts_of_health(here.durable, recorded=False)
+            assert first == Part("Prometheus", "40\u00a0ms", True)
 
     run(story())
 
