@@ -95,7 +95,7 @@ THROTTLING = Cause(
     verdict=Verdict.CONFIRMED,
     because="All 3 claims hold. Stopped in more than a tenth of its periods: 100 % (needs 10 %).",
     confidence=Confidence.HIGH,
-    says="chat-json-2 was stopped in 100 % of its periods (usually 2 %) by its limit of 6 cores; "
+    says="chat-json-2 was stopped in 100 % of its periods (usually 2 %); its limit is 6 cores; "
     "decode takes x10 its usual time.",
     onset=at(-1),
     checks=(
@@ -135,6 +135,7 @@ THROTTLING = Cause(
     mitigations=(RAISE, MATCH),
     evidence=("cpu", "latency", "spec"),
     owner="sre-platform",
+    slows=("decode",),
 )
 THREADS = Cause(
     runbook="cpu-oversubscription",
@@ -162,6 +163,7 @@ DRAINED = Cause(
     ),
     mitigations=(UNCORDON,),
     evidence=("spec",),
+    slows=("queue",),
 )
 UNDECIDED = Cause(
     runbook="cpu-throttling",

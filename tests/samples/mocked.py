@@ -129,6 +129,7 @@ COMPETING = incident(
                 claim("A pod was evicted", "03:11:04, by the drain of gpu-node-3"),
                 claim("Ready pods fell", 0.75, "ratio", ("<", 0.8)),
                 mitigations=(offer("Uncordon `gpu-node-3`", "low"),),
+                slows=("queue",),
             ),
             cause(
                 "CPU-throttling", "The CPU limit stops the engine",
@@ -136,6 +137,7 @@ COMPETING = incident(
                 claim("Stopped in more than a quarter of its periods", 0.68, "ratio", (">", 0.25)),
                 claim("Requests got slower too", 28, "times", (">", 1.5)),
                 mitigations=(offer("Raise the CPU limit 4 → 6 on one pod", "medium"),),
+                slows=("decode",),
             ),
             unknown("cold-start", claim("Replicas are missing", None)),
             *out(("queue-saturation", "3 of 4 replicas have spare capacity"), of=9),

@@ -156,6 +156,7 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         leads_to=runbook.leads_to,
         evidence=tuple(case.plan.names[runbook.id, name] for name in runbook.evidence),
         owner=runbook.owner,
+        slows=runbook.slows,
     )
 
 

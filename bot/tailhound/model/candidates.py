@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tailhound.model import claims
 from tailhound.model.evidence import Evidence
-from tailhound.model.names import capital, cause_name, plural, small
+from tailhound.model.names import capital, cause_name, listed, plural, small
 from tailhound.model.verdict import Cause, Check, Diagnosis, Outlook, Part, Verdict
 from tailhound.model.wording import cut
 from tailhound.truth import Truth
@@ -49,6 +49,25 @@ def would_decide(diagnosis: Diagnosis | None) -> tuple[str, ...]:
             if check.missing and check.part is not Part.OPTIONAL
         )
     )
+
+
+def would_tell_apart(diagnosis: Diagnosis) -> str:
+    """What would decide between two causes that fit: a claim of theirs that nobody could check, an
+    onset that nobody knows; else the one that takes the symptom with it.
+    """
+    confirmed = [cause for cause in diagnosis.causes if cause.verdict is Verdict.CONFIRMED][:2]
+    open_ = [
+        f"{small(check.claim.rstrip('.'))} ({cause_name(cause.runbook)})"
+        for cause in confirmed
+        for check in cause.checks
+        if check.truth is Truth.UNKNOWN
+    ]
+    if open_:
+        return "; ".join(open_[:2])
+    unknown = [cause_name(cause.runbook) for cause in confirmed if cause.onset is None]
+    if unknown:
+        return f"when {listed(unknown)} began: its onset is not known"
+    return "undo one at a time and look whether the symptom goes"
 
 
 def is_beyond(diagnosis: Diagnosis | None) -> bool:

@@ -105,7 +105,8 @@ class Cause:
     """The verdict on one cause, with everything that led to it.
 
     `because` is one sentence. `says` is the runbook's paragraph, only when confirmed. `onset` is
-    None when unknown. `evidence` names the evidence it asked for.
+    None when unknown. `evidence` names the evidence it asked for. `slows` names the stages of a
+    request that it can slow.
     """
 
     runbook: str
@@ -121,6 +122,7 @@ class Cause:
     leads_to: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     owner: str = ""
+    slows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,6 +107,7 @@ class Bench:
             refute=self.claims(("refute",)),
             leads_to=self._causes("leads_to", file.leads_to),
             explained_by=self._causes("explained_by", file.explained_by),
+            slows=tuple(dict.fromkeys(file.slows)),
             at_most=Confidence(file.confidence.at_most) if file.confidence else None,
             at_most_because=file.confidence.because if file.confidence else "",
             says=self._says(tuple(inputs)),

@@ -170,6 +170,7 @@ class Runbook:
     optional: tuple[Claim, ...] = ()
     refute: tuple[Claim, ...] = ()
     leads_to: tuple[str, ...] = ()
+    slows: tuple[str, ...] = ()
     explained_by: tuple[str, ...] = ()
     at_most: Confidence | None = None
     at_most_because: str = ""

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from tailhound.model.stages import StageName
 from tailhound.rules.bounds import unfit
 from tailhound.rules.inputs import PHRASES
 from tailhound.rules.schema_evidence import Evidence
@@ -181,6 +182,7 @@ class RunbookFile(Part):
     refute: Annotated[list[Claim], Field(max_length=20)] = Field(default=[])
     leads_to: list[Id] = Field(default=[])
     explained_by: list[Id] = Field(default=[])
+    slows: list[StageName] = Field(default=[])
     confidence: AtMost | None = None
     says: Text = ""
     mitigations: dict[Id, Mitigation] = Field(default={})

@@ -220,10 +220,10 @@ class VerdictView(PeopleView):
         left_out = [cause for cause in found[most:] if self._is_primary(cause)]
         return [*found[: most - len(left_out)], *left_out]
 
-    def _link(self, cause: Cause, *, primary: bool) -> str:
+    def _link(self, cause: Cause, *, primary: bool, explains: str = "") -> str:
         title = self.ink.value(capital(cause_name(cause.runbook)))
         told = f"*{title}*" if primary else title
-        return f"{self._at(cause.onset)}{told}: {self.ink.link(telling.link(cause))}"
+        return f"{self._at(cause.onset)}{told}{explains}: {self.ink.link(telling.link(cause))}"
 
     def _is_primary(self, cause: Cause) -> bool:
         return self.diagnosis is not None and cause.runbook == self.diagnosis.primary

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tailhound.model import Cause, Outlook, Verdict, candidates, telling
 from tailhound.model.candidates import Unusual
 from tailhound.model.names import backend_name, capital, cause_name, plural, small
+from tailhound.model.stages import explains
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack import gaps, todo
 from tailhound.slack.claims import claim_lines
@@ -123,9 +124,19 @@ class View(VerdictView):
     def two(self) -> tuple[Mrkdwn, ...]:
         """The two causes that fit, a line each."""
         return tuple(
-            Mrkdwn(f"{letter}. {self._link(cause, primary=True)}")
+            Mrkdwn(f"{letter}. {self._link(cause, primary=True, explains=self._explains(cause))}")
             for letter, cause in zip("AB", self.causes, strict=False)
         )
+
+    def _explains(self, cause: Cause) -> str:
+        told = explains(self.diagnosis, cause) if self.diagnosis else ""
+        return f" {self.ink.figure(told)}" if told else ""
+
+    @property
+    def would_tell_apart(self) -> Mrkdwn:
+        """What would decide between the two causes that fit."""
+        text = candidates.would_tell_apart(self.diagnosis) if self.diagnosis else ""
+        return self.ink.sentence(text)
 
     @property
     def answered(self) -> str:

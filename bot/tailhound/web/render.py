@@ -11,7 +11,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tailhound import __version__
-from tailhound.model import candidates, claims, may_change, names, steps, telling, wording
+from tailhound.model import candidates, claims, may_change, names, stages, steps, telling, wording
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
 from tailhound.web import headline, live, markdown, people, rows, runbook, story, words
@@ -106,6 +106,8 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     candidates.unusual,
     candidates.is_beyond,
     candidates.would_decide,
+    candidates.would_tell_apart,
+    stages.explains,
     telling.gaps,
     telling.answered,
     telling.no_symptom,
