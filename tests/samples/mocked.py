@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from tailhound.model import (
     AlertStatus,
@@ -19,6 +19,7 @@ from tailhound.model import (
     Stage,
     State,
 )
+from tailhound.notifiers import Like
 from tests.samples.mocking import (
     against,
     cause,
@@ -372,3 +373,8 @@ MOCKED: Mapping[str, tuple[Incident, datetime]] = {
     "deferred": (DEFERRED, clock("02:53")),
 }
 """The incident of each mock-up that this version can show, and the time at which it is shown."""
+
+LIKE: Mapping[str, Like] = {
+    "confirmed": Like(id="5B2M", at=clock("02:00") - timedelta(days=16), cause="long-prompts")
+}
+"""The earlier incident that a mock-up's is like."""

@@ -10,14 +10,15 @@ nobody has sent yet are sent as one.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place
 from tailhound.durable.due import CAN_BE_SENT, DUE, FARTHEST_SECONDS, HERE, IN_ORDER, WITH_OWN
-from tailhound.model import Incident
-from tailhound.notifiers import STORM, Delivery, Later, Posted, Refusal, Storm
+from tailhound.model import Incident, Outlook
+from tailhound.notifiers import STORM, Delivery, Later, Like, Posted, Refusal, Storm
+from tailhound.store.finding import like
 from tailhound.store.records import read_whole
 from tailhound.store.tables import incident, outbox
 
@@ -127,8 +128,19 @@ def opened(
         posted_at=claimed.posted_at,
         urgent=claimed.urgent,
         instead_of=instead_of,
+        like=None if claimed.part else _like(connection, found),
     )
     return Letter(claimed, delivery, claimed.wanted if delivery.storm else found.revision)
+
+
+def _like(connection: sa.Connection, given: Incident) -> Like | None:
+    """An earlier incident of the cause that was found."""
+    if given.diagnosis is None or given.diagnosis.outlook is not Outlook.CAUSE_FOUND:
+        return None
+    row = connection.execute(like(given)).first()
+    if row is None:
+        return None
+    return Like(id=row.id, at=datetime.fromtimestamp(row.received_at, UTC), cause=row.runbook)
 
 
 def settle(

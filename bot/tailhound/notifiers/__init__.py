@@ -36,6 +36,15 @@ class Storm:
     worst: tuple[Incident, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Like:
+    """An earlier incident of the same cause: its id, when it came in, and the cause's runbook."""
+
+    id: str
+    at: datetime
+    cause: str
+
+
 def _always() -> bool:
     return True
 
@@ -50,8 +59,9 @@ class Delivery:
     `lost_posts` counts those posts: where nothing can be looked up, there is a second one but never
     a third. `urgent` is true for news that people wait for: a verdict, what became of a click, a
     resolution. `instead_of` names the places of this incident that refuse it, where this one stands
-    in for them. `holds` is asked right before each call that people can see the effect of: once it
-    is false another replica has taken the message over, and this one leaves it.
+    in for them. `like` is an earlier incident of the same cause, None where there is none, or no
+    cause was found. `holds` is asked right before each call that people can see the effect of: once
+    it is false another replica has taken the message over, and this one leaves it.
     """
 
     id: int
@@ -69,6 +79,7 @@ class Delivery:
     posted_at: float = 0.0
     urgent: bool = False
     instead_of: tuple[str, ...] = ()
+    like: Like | None = None
     holds: Callable[[], bool] = field(default=_always, compare=False, repr=False)
 
 

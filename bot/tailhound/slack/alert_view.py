@@ -7,9 +7,13 @@ from tailhound.model import Incident, Progress, may_change
 from tailhound.model.incident import ASKED_AGAIN_SECONDS
 from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import clock, day_clock, duration
+from tailhound.notifiers import Like
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink, ago
 from tailhound.slack.look import WORDS, look_of
+
+_ALIKE = 3
+"""How terse a last line is that goes without an earlier incident."""
 
 _CLUSTER = 2
 """How terse a notification is that goes without the cluster; the message names it in any case."""
@@ -21,7 +25,8 @@ class AlertView:
 
     `page`: the page has an address. `asks`: people's clicks reach tailhound. `posted_at` is the
     Unix time of the first post, 0 before it. `notes` are what else there is to know about this
-    message: tailhound's own trouble, an annotation that was not followed.
+    message: tailhound's own trouble, an annotation that was not followed. `like` is an earlier
+    incident of the same cause.
     """
 
     incident: Incident
@@ -31,6 +36,7 @@ class AlertView:
     asks: bool = True
     posted_at: float = 0.0
     notes: tuple[str, ...] = ()
+    like: Like | None = None
 
     @property
     def look(self) -> str:
@@ -188,6 +194,15 @@ class AlertView:
         if self.incident.mode in ("observe", "shadow"):
             return Mrkdwn(f"*Suggestions only ({self.incident.mode} mode):*")
         return Mrkdwn("*You can:*")
+
+    @property
+    def alike(self) -> Mrkdwn:
+        """`5B2M (14 Nov: long prompt)`: an earlier incident of the same cause; "" without one."""
+        if self.like is None or self.ink.terse >= _ALIKE:
+            return Mrkdwn("")
+        day = f"{self.like.at.day} {self.like.at:%b}"
+        cause = self.ink.value(cause_name(self.like.cause))
+        return Mrkdwn(f"{self.ink.value(self.like.id)} ({day}: {cause})")
 
     @property
     def episode(self) -> int:

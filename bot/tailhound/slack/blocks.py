@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from tailhound.model import Incident
+from tailhound.notifiers import Like
 from tailhound.slack.buttons import Offers, to_do, to_look
 from tailhound.slack.ink import IN_THREAD, ON_PAGE, Ink
 from tailhound.slack.kit import Block, actions, context, header, section
@@ -61,6 +62,7 @@ class _Sheet:
     mention: str
     posted_at: float
     notes: tuple[str, ...]
+    like: Like | None
 
     def view(self, ink: Ink) -> View:
         """What a template may ask, with this much room."""
@@ -72,6 +74,7 @@ class _Sheet:
             asks=self.offers.interactive,
             posted_at=self.posted_at,
             notes=self.notes,
+            like=self.like,
         )
 
     @property
@@ -89,12 +92,14 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
     mention: str = "",
     posted_at: float = 0.0,
     notes: Sequence[str] = (),
+    like: Like | None = None,
     offers: Offers = Offers(),  # noqa: B008 - frozen
 ) -> SlackMessage:
     """The message of an incident as it stands; `page_url` is "" where the page has no address.
 
     `mention` is the id of the user group to call, from the configuration; anything else is left
     out. `posted_at` is the Unix time of the first post, 0 before it. `notes` end the last line.
+    `like` is an earlier incident of the same cause.
     """
     sheet = _Sheet(
         incident=incident,
@@ -104,6 +109,7 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
         mention=f"cc <!subteam^{mention}>" if _GROUP.fullmatch(mention) else "",
         posted_at=posted_at,
         notes=tuple(notes),
+        like=like,
     )
     texts = _texts(sheet)
     result = _message(texts, sheet)

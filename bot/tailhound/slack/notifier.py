@@ -104,6 +104,7 @@ class SlackNotifier:
             mention=mention,
             posted_at=delivery.posted_at if delivery.posted_at > 0 else first,
             notes=self._notes(delivery.incident),
+            like=delivery.like,
             offers=self._offers,
         )
         return in_place_of(shown, delivery.instead_of)

@@ -71,6 +71,26 @@ def alike(given: Incident, limit: int) -> sa.Select[Any]:
     )
 
 
+def like(given: Incident) -> sa.Select[Any]:
+    """The newest earlier incident whose headline names a cause that this one's names too: its id,
+    when it came in, and that cause.
+    """
+    named = [cause.runbook for cause in telling.headline_causes(given.diagnosis)]
+    return (
+        sa.select(incident.c.id, incident.c.received_at, confirmed.c.runbook)
+        .select_from(incident.join(confirmed))
+        .where(
+            confirmed.c.named,
+            confirmed.c.runbook.in_(named),
+            incident.c.id != given.id,
+            incident.c.state != State.JOINED.value,
+            incident.c.received_at < given.received_at.timestamp(),
+        )
+        .order_by(incident.c.received_at.desc(), incident.c.id)
+        .limit(1)
+    )
+
+
 def _confirming(runbook: str) -> sa.Select[Any]:
     return sa.select(confirmed.c.incident_id).where(confirmed.c.runbook == runbook)
 

@@ -90,9 +90,8 @@ HERE: Final[Mapping[str, Slots]] = {
             Differs("`tailhound doctor ssh gpu-node-7`", "tailhound doctor ssh gpu-node-7.", POINT),
         ),
         "F": (
-            Differs(" · like 5B2M (14 Nov: long-prompt)", ", 1 failed", (
-                f"{HOW} Similar incidents are on the page: a message would go stale."
-            )),
+            Differs("questions answered", "questions answered, 1 failed", HOW),
+            Differs("long-prompt)", "long prompts)", "A cause is told by its name."),
         ),
     },
     "competing": {

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from tailhound.model import Cause, Incident, Subject, SubjectKind, Verdict
 from tailhound.model.verdict import Changed
-from tailhound.notifiers import Storm
+from tailhound.notifiers import Like, Storm
 from tailhound.slack import blocks, limits, validate
 from tailhound.slack.blocks import SlackMessage, lines, message
 from tailhound.slack.buttons import Offers
@@ -69,11 +70,20 @@ pages = st.sampled_from(["", PAGE, "https://x.example/" + "y" * 4_000])
     mention=st.one_of(st.just("S0ONCALL"), text),
     late=st.sampled_from([0.0, 1.0, 1e9, 2e9, -1.0]),
     can=offers,
+    like=st.one_of(st.none(), st.builds(Like, id=text, at=moment, cause=text)),
 )
 def test_any_incident_makes_a_message_that_slack_takes(
-    incident: Incident, page: str, mention: str, late: float, can: Offers
+    incident: Incident, page: str, mention: str, **more: Any
 ) -> None:
-    shown = message(incident, page_url=page, now=NOW, mention=mention, posted_at=late, offers=can)
+    shown = message(
+        incident,
+        page_url=page,
+        now=NOW,
+        mention=mention,
+        posted_at=more["late"],
+        offers=more["can"],
+        like=more["like"],
+    )
 
     assert validate.faults(list(shown.blocks)) == []
     assert len(shown.blocks) <= limits.OUR_BLOCKS

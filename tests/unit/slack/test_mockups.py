@@ -14,7 +14,7 @@ from tailhound.slack.blocks import AT_ONCE, SlackMessage, lines, message
 from tailhound.slack.buttons import Offers
 from tailhound.slack.limits import BUDGETS, OUR_BLOCKS, OUR_BYTES, PHONE_LINES
 from tests.samples.incidents import CONFIRMED
-from tests.samples.mocked import MOCKED
+from tests.samples.mocked import LIKE, MOCKED
 from tests.samples.story import NOW
 from tests.unit.slack import mockup
 from tests.unit.slack.mockup import ORDER, PAGE, Slots, labels
@@ -29,7 +29,8 @@ OF_CHANGES = frozenset({"withheld", "waiting", "applying", "verified", "undone",
 def shown(name: str) -> dict[str, str]:
     """Our message about a mock-up's incident as slot -> text, written as in a mock-up."""
     incident, now = MOCKED[name]
-    made = message(incident, page_url=PAGE, now=now, offers=Offers(can_silence=True))
+    can = Offers(can_silence=True)
+    made = message(incident, page_url=PAGE, now=now, offers=can, like=LIKE.get(name))
     return {"T": _plain(made.text, now.timestamp())} | {
         block["block_id"][0]: _plain(_text(block), now.timestamp()) for block in made.blocks
     }

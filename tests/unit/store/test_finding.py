@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from tailhound.durable import letters
 from tailhound.model import Incident, State
 from tailhound.model.alert import Subject, SubjectKind
+from tailhound.notifiers import Like
 from tailhound.store import records
 from tailhound.store.database import Database, open_database
 from tailhound.store.finding import Wanted
@@ -117,6 +119,36 @@ def test_a_cause_that_only_led_to_it_makes_nothing_alike(
     given = replace(LLM, id="B3", key="another", received_at=NOW + timedelta(seconds=1))
     found = reader.alike(replace(given, diagnosis=only_trigger))
     assert [incident.id for incident in found] == ["B2", "A3"]
+
+
+def letter(database: Database, incident: Incident, part: str = "") -> letters.Letter:
+    """What the outbox hands to a notifier of an incident."""
+    with database.reading() as reading:
+        claimed = letters.Claim(
+            id=1, incident_id=incident.id, place="C1", message="", attempt=1, unsure=False, lost=0,
+            part=part,
+        )  # fmt: skip
+        return letters.opened(reading, claimed)
+
+
+def test_a_message_tells_of_the_newest_earlier_incident_of_its_cause(
+    database: Database, reader: IncidentReader
+) -> None:
+    assert letter(database, LLM).delivery.like == Like(
+        id="A3", at=CHAT.received_at, cause="kv-preemption"
+    )
+    hour_ago = NOW - timedelta(hours=1)
+    put(database, replace(LLM, id="B1", key="workload:/prod/other", received_at=hour_ago))
+    assert letter(database, LLM).delivery.like == Like(id="B1", at=hour_ago, cause="kv-preemption")
+
+
+def test_without_a_cause_or_an_earlier_one_a_message_is_like_none(
+    database: Database, reader: IncidentReader
+) -> None:
+    assert letter(database, OLD).delivery.like is None
+    assert letter(database, NODE).delivery.like is None
+    assert letter(database, CHAT).delivery.like is None, "of two causes none is the one"
+    assert letter(database, LLM, "timeline").delivery.like is None, "a thread tells of its own"
 
 
 def test_what_has_joined_another_is_not_alike(database: Database) -> None:
