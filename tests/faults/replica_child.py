@@ -73,7 +73,7 @@ async def main(folder: Path, name: str, part: Part) -> None:
     if not part.is_fenced:
         Replicas.holds = _always  # type: ignore[method-assign]
     if not part.reaps:
-        Replicas.beat = _only_renew  # type: ignore[method-assign]
+        Replicas.look = _never_look  # type: ignore[method-assign]
     async with kit.lab(
         folder,
         chat=Service(ledger=ledger),
@@ -93,8 +93,7 @@ def _always(self: Replicas) -> bool:
     return True
 
 
-async def _only_renew(self: Replicas) -> bool:
-    await self._blocking.run(self._renew)
+async def _never_look(self: Replicas) -> bool:
     return False
 
 

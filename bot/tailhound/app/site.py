@@ -73,6 +73,7 @@ class Site:
             accept=durable.accept,
             reader=reader,
             as_json=as_json,
+            not_ready=durable.intake.not_ready,
             clock=self._clock,
             metrics=self._metrics,
             counts=lambda: self._counts(database),

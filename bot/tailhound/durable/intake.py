@@ -6,6 +6,7 @@ nothing new are answered from what this process has seen committed; the database
 """
 
 import asyncio
+import logging
 import queue
 import threading
 import time
@@ -37,6 +38,8 @@ LARGE = 256 * 1024
 REMEMBERED = 50_000
 FLUSH_SECONDS = 5.0
 STOP_SECONDS = 2.0
+
+_log = logging.getLogger(__name__)
 
 Entry = tuple[Arrival, Future[Accepted]]
 
@@ -118,6 +121,12 @@ class Intake:
         self._count(accepted)
         return accepted
 
+    def not_ready(self) -> Sequence[str]:
+        """Why nothing can be accepted, though the database answers; () when all is well."""
+        if self._closed or (self._thread and self._thread.is_alive()):
+            return ()
+        return ("the thread that stores alerts does not run: restart tailhound",)
+
     def totals(self) -> Totals:
         """The counts since the start."""
         count = self._totals
@@ -148,17 +157,26 @@ class Intake:
         self._dropped.update(accepted.dropped)
 
     def _write(self) -> None:
-        while True:
+        is_last = False
+        while not is_last:
             batch, is_last = self._next_batch()
-            news = self._answered(batch)
-            if news:
-                self._commit(news)
-            elif self._repeats and time.monotonic() >= self._flush_at:
-                self._flush_repeats()
-            if is_last:
-                if self._repeats:
-                    self._flush_repeats()
-                return
+            try:
+                self._take_in(batch, is_last=is_last)
+            except Exception as error:  # noqa: BLE001 (the only writer must not end)
+                _log.exception("a batch of %d webhooks was not taken in", len(batch))
+                why = f"tailhound failed: {type(error).__name__}: {error}; send it again"
+                for _, answer in batch:
+                    if not answer.done():
+                        _refuse(answer, StoreUnavailable(why))
+
+    def _take_in(self, batch: Sequence[Entry], *, is_last: bool) -> None:
+        news = self._answered(batch)
+        if news:
+            self._commit(news)
+        elif self._repeats and time.monotonic() >= self._flush_at:
+            self._flush_repeats()
+        if is_last and self._repeats:
+            self._flush_repeats()
 
     def _next_batch(self) -> tuple[list[Entry], bool]:
         """What waits, at most BATCH webhooks; nothing after FLUSH_SECONDS without any."""

@@ -83,10 +83,11 @@ class Replicas:
         self._engine = engine
         self._pulse = pulse
         self._tick = tick
-        self._blocking = Blocking("replica", 1)
+        self._renewal = Blocking("lease", 1)  # its own thread: it waits for nothing else
+        self._looking = Blocking("replicas", 1)
         self._holds_until = 0.0
         self._judges_from = 0.0
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     def holds(self) -> bool:
         """Whether this process may begin what others can see: nobody takes it for dead yet."""
@@ -94,49 +95,63 @@ class Replicas:
 
     async def join(self) -> None:
         """Take the lease, before anything is run or sent under its name; StoreUnavailable."""
-        await self._blocking.run(self._renew)
-        await self._blocking.run(self._take_letters)
+        await self.renew()
+        await self._looking.run(self._take_letters)
 
     def start(self, tell: Callable[[], None]) -> None:
         """Renew it and watch the others from now on; `tell` is called when messages came over."""
-        self._task = asyncio.create_task(self._run(tell), name="replicas")
+        self._tasks = [
+            asyncio.create_task(self._renewing(), name="lease"),
+            asyncio.create_task(self._watching(tell), name="replicas"),
+        ]
 
     async def leave(self) -> None:
         """Give the lease back: others take over at once. Nothing may be run or sent after this."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         self._holds_until = 0.0
         try:
             async with asyncio.timeout(LEAVE_SECONDS):
-                await self._blocking.run(self._end)
+                await self._renewal.run(self._end)
         except (StoreUnavailable, TimeoutError) as error:
             _log.warning("the lease of this replica runs out by itself: %s", error)
-        self._blocking.close()
+        for pool in (self._renewal, self._looking):
+            pool.close()
 
-    async def beat(self) -> bool:
-        """Renew the lease, and take over from those who have none; whether messages came over."""
-        await self._blocking.run(self._renew)
-        if self._tick() < self._judges_from:
+    async def renew(self) -> None:
+        """Hold the lease for as long again; StoreUnavailable."""
+        await self._renewal.run(self._renew)
+
+    async def look(self) -> bool:
+        """Take over from those who have no lease any more; whether messages came over."""
+        if not self.holds() or self._tick() < self._judges_from:
             return False
         owners = set((await self._engine.owned()).values())
-        living = await self._blocking.run(self._living)  # after: who owns had a lease before
+        living = await self._looking.run(self._living)  # after: who owns had a lease before
         gone = owners - living
         if gone:
-            taken = await self._blocking.run(self._engine.recover, gone)
+            taken = await self._looking.run(self._engine.recover, gone)
             _log.warning("%d investigations of %d replicas that are gone go on", taken, len(gone))
-        return await self._blocking.run(self._take_letters) > 0
+        return await self._looking.run(self._take_letters) > 0
 
     def peers(self) -> tuple[Peer, ...]:
         """All replicas, the oldest first, those that are gone for a while too; it blocks."""
         with self._database.reading() as connection:
             return tuple(Peer(host, float(left)) for host, left in connection.execute(_ALL))
 
-    async def _run(self, tell: Callable[[], None]) -> None:
+    async def _renewing(self) -> None:
         turns = Turns("the lease of this replica")
         while True:
             await asyncio.sleep(self._pulse.beat)
-            if await turns.take(self.beat()):
+            await turns.take(self.renew())
+
+    async def _watching(self, tell: Callable[[], None]) -> None:
+        turns = Turns("the look at other replicas")
+        while True:
+            await asyncio.sleep(self._pulse.beat)
+            if await turns.take(self.look()):
                 tell()
 
     def _renew(self) -> None:

@@ -76,6 +76,7 @@ class Durable:
         self._desk = Desk(database, given.terms, self.engine.enqueue, boot)
         self.intake = Intake(database, given.terms, self.engine.enqueue, given.read_group, boot)
         self._blocking = Blocking("cases", 2)
+        self._people = Blocking("people", 2)  # a click never queues behind investigations
         self.sweeper = Sweeper(self.engine, self._desk, self._blocking)
         self.silencing = self._silencing(given.silencer)
         self.by_hand = AskedByHand(database, boot, self._blocking, self.accept)
@@ -134,7 +135,8 @@ class Durable:
         await asyncio.gather(self.outbox.stop(), self.engine.stop())
         if self.replicas:
             await self.replicas.leave()
-        self._blocking.close()
+        for pool in (self._people, self._blocking):
+            pool.close()
 
     async def accept(self, body: bytes) -> Accepted:
         """See `Intake.accept`."""
@@ -158,20 +160,20 @@ class Durable:
 
         LookupError when there is no such incident; StoreUnavailable when nothing was stored.
         """
-        done = await self._blocking.run(lambda: act(Acts(self._desk)))
+        done = await self._people.run(lambda: act(Acts(self._desk)))
         self.outbox.wake()
         return done
 
     async def switch(self, move: Callable[[Switch], R]) -> R:
         """Read or move the stop switch (`durable.switch`)."""
-        return await self._blocking.run(lambda: move(Switch(self._desk, self._given.stop_file)))
+        return await self._people.run(lambda: move(Switch(self._desk, self._given.stop_file)))
 
     async def silence(self, pressed: Click, wish: Wish) -> bool:
         """Store a silence that somebody wants; it is set in Alertmanager a moment later.
 
         False when that very click was known. LookupError, StoreUnavailable as for `act`.
         """
-        stored = await self._blocking.run(Silences(self._desk).ask, pressed, wish)
+        stored = await self._people.run(Silences(self._desk).ask, pressed, wish)
         if self.silencing:
             self.silencing.wake()
         return stored
@@ -181,7 +183,7 @@ class Durable:
 
         LookupError when it is none of the incident's; StoreUnavailable as for `act`.
         """
-        stored = await self._blocking.run(Silences(self._desk).end, pressed, remote_id)
+        stored = await self._people.run(Silences(self._desk).end, pressed, remote_id)
         if self.silencing:
             self.silencing.wake()
         return stored
@@ -191,7 +193,7 @@ class Durable:
 
         The incident gets its own message too.
         """
-        n = await self._blocking.run(Wishes(self._desk).waiting, incident_id)
+        n = await self._people.run(Wishes(self._desk).waiting, incident_id)
         if n is not None:
             await self.engine.take_up(f"{INVESTIGATE}:{incident_id}:{n}")
         self.outbox.wake()
@@ -202,6 +204,6 @@ class Durable:
 
         LookupError when there is no such incident; StoreUnavailable when nothing was stored.
         """
-        asked = await self._blocking.run(Wishes(self._desk).recheck, incident_id, by, envelope_id)
+        asked = await self._people.run(Wishes(self._desk).recheck, incident_id, by, envelope_id)
         self.outbox.wake()
         return asked

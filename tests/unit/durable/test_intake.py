@@ -370,6 +370,51 @@ def test_one_webhook_that_breaks_admission_does_not_spoil_the_others(
     kit.run(scene())
 
 
+def test_a_database_that_is_spoiled_for_a_while_ends_neither_the_writer_nor_later_alerts(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert("a", fingerprint="a"))
+            with desk.database.writing() as connection:
+                connection.exec_driver_sql("ALTER TABLE th_alert RENAME TO th_away")
+            for name in ("b", "c"):
+                with pytest.raises(StoreUnavailable, match="th_alert"):
+                    await desk.accept(alert(name, fingerprint=name))
+            assert desk.intake.not_ready() == ()
+            with desk.database.writing() as connection:
+                connection.exec_driver_sql("ALTER TABLE th_away RENAME TO th_alert")
+            assert (await desk.accept(alert("b", fingerprint="b"))).new == 1
+
+    kit.run(scene())
+
+
+def test_an_answer_that_cannot_be_given_ends_not_the_writer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            desk.intake._tell = lambda: 1 / 0
+            with pytest.raises(StoreUnavailable, match="ZeroDivisionError"):
+                await desk.accept(alert("a", fingerprint="a"))
+            desk.intake._tell = lambda: None
+            assert (await desk.accept(alert("a", fingerprint="a"))).repeats == 1
+            assert desk.intake.not_ready() == ()
+
+    kit.run(scene())
+    assert "a batch of 1 webhooks was not taken in" in caplog.text
+
+
+def test_a_writer_that_has_ended_is_no_ready_one(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            desk.intake._waiting.put(None)
+            await kit.until(lambda: desk.intake.not_ready() != ())
+            assert "restart tailhound" in desk.intake.not_ready()[0]
+
+    kit.run(scene())
+
+
 def test_a_caller_that_goes_away_does_not_hurt_the_writer(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:

@@ -1,6 +1,7 @@
 """Replicas on one PostgreSQL: leases, who takes over what, and who must keep still."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -57,6 +58,12 @@ class Tick:
 def replica(database: Database, name: str, tick: Tick | None = None) -> Replicas:
     """A replica that only has its lease, and beats when it is told to."""
     return Replicas(database, Engine(database, name), Pulse(), tick or Tick())
+
+
+async def beat(one: Replicas) -> None:
+    """What a replica does again and again, once."""
+    await one.renew()
+    await one.look()
 
 
 def _expire(database: Database, name: str) -> None:
@@ -129,6 +136,25 @@ async def _sending_by(database: Database, folder: Path, name: str) -> str:
 def _row(database: Database) -> sa.Row[tuple[object, ...]]:
     with database.reading() as connection:
         return connection.execute(sa.select(table)).one()
+
+
+def test_a_lease_is_renewed_while_a_look_at_the_others_waits_for_who_writes(
+    database: Database, folder: Path
+) -> None:
+    async def scene() -> None:
+        await _sending_by(database, folder, "gone")
+        async with engine(folder, _never) as running:
+            one = Replicas(database, running, Pulse(lease=1.0, beat=0.1), time.monotonic)
+            await one.renew()
+            with database.writing():
+                begun = time.monotonic()
+                one.start(lambda: None)
+                await kit.until(lambda: time.monotonic() > begun + 2.5 or not one.holds())
+                assert one.holds()
+            await kit.until(lambda: _row(database).state == "pending")
+            await one.leave()
+
+    kit.run(scene())
 
 
 def test_what_a_living_replica_is_sending_is_left_to_it(database: Database, folder: Path) -> None:
@@ -320,10 +346,10 @@ def test_a_beat_takes_over_from_those_who_have_no_lease_and_from_nobody_else(
                 await replica(database, name).join()
             here = Replicas(database, running, Pulse(), Tick())
             await here.join()
-            await here.beat()
+            await beat(here)
             assert {row[0] for row in _rows(database).values()} == {"PENDING"}
             _expire(database, "gone")
-            await here.beat()
+            await beat(here)
             assert [_rows(database)[id][0] for id in ids] == ["PENDING", "ENQUEUED", "PENDING"]
 
     kit.run(scene())
@@ -344,13 +370,13 @@ def test_who_was_cut_off_judges_nobody_until_the_others_had_their_time(
             _own(database, id, "other")
             _expire(database, "other")  # by the outage that kept this one from renewing, too
             tick.now += 30
-            await here.beat()
+            await beat(here)
             assert _rows(database)[id][0] == "PENDING"
             tick.now += 9
-            await here.beat()
+            await beat(here)
             assert _rows(database)[id][0] == "PENDING"
             tick.now += 2
-            await here.beat()
+            await beat(here)
             assert _rows(database)[id][0] == "ENQUEUED"
 
     kit.run(scene())
