@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from tailhound.durable.arrivals import clean
 from tailhound.durable.asking import Place
 from tailhound.durable.due import CAN_BE_SENT, DUE, FARTHEST_SECONDS, HERE, IN_ORDER, WITH_OWN
 from tailhound.model import Incident, Outlook
@@ -23,6 +24,10 @@ from tailhound.store.records import read_whole
 from tailhound.store.tables import incident, outbox
 
 REVIVED_SECONDS = 24 * 3600.0
+
+
+_LENGTHS = {"state": 10, "message": 200, "seen": 64, "error": 2_000}
+"""Characters of what a notifier answers that are kept; it is text from outside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +187,8 @@ def give_up(connection: sa.Connection, claimed: Claim, boot: str, why: str) -> N
 def _settle(
     connection: sa.Connection, claimed: Claim, boot: str, values: Mapping[str, object]
 ) -> None:
-    mine = sa.update(outbox).where(*_MINE).values(values)
+    texts = {k: clean(v)[: _LENGTHS[k]] for k, v in values.items() if isinstance(v, str)}
+    mine = sa.update(outbox).where(*_MINE).values({**values, **texts})
     connection.execute(mine, {"row_id": claimed.id, "owner": boot})
 
 

@@ -6,12 +6,13 @@ looks for the message before it posts again.
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
-from tailhound.durable import elsewhere, letters, storm
+from tailhound.durable import elsewhere, leftover, letters, storm
 from tailhound.durable.asking import Place
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
@@ -40,6 +41,9 @@ ATTEMPTS_AT_MOST = 8
 def backoff(attempt: int) -> float:
     """Seconds until the next attempt after this many."""
     return min(float(2 ** min(attempt, 9)), LONGEST_PAUSE)
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +88,33 @@ class Outbox:
         self._backlog: dict[Place, int] = {}
         self._doubtful: set[Place] = set()
         self._probe_at = dict.fromkeys(self._places, 0.0)  # places that refuse, or may still do so
-        self._watch = elsewhere.Watch(manners.detours)
+        self._detours = manners.detours
+        self._watch = elsewhere.Watch(self._detours)
         self._stopping = asyncio.Event()
 
     async def start(self) -> None:
         """Take over what an earlier life left, and begin to send."""
         if self._database.is_sqlite:
             await self._blocking.run(self._take_over)
+        for place in await self._blocking.run(self._left_over):
+            self._adopt(place)
         for place in self._places:
             await self._probed(place)  # before any is sent: what is given up later stays so
         self._tasks = [
             asyncio.create_task(self._serve(place), name=f"outbox {place.notifier}")
             for place in self._places
         ]
+
+    def _adopt(self, place: Place) -> None:
+        """Serve a place too that the settings name no more; where it refuses, the first one that
+        they name has its messages."""
+        first = next(p for p in self._places if p.notifier == place.notifier)
+        fallbacks = {place: first, **self._detours.fallbacks}
+        self._detours = replace(self._detours, fallbacks=fallbacks)
+        self._watch = elsewhere.Watch(self._detours)
+        self._places = (*self._places, place)
+        self._wakers[place] = asyncio.Event()
+        self._probe_at[place] = 0.0
 
     def wake(self) -> None:
         """There may be something to send; called on the event loop."""
@@ -185,7 +203,11 @@ class Outbox:
 
     async def _settle(self, place: Place, letter: Letter, result: Posted | Later | Refusal) -> None:
         """Record a result; it was sent, so this is tried until the database takes it."""
-        await self._blocking.insist(self._write, place, letter, result)
+        try:
+            await self._blocking.insist(self._write, place, letter, result)
+        except (sa.exc.SQLAlchemyError, ValueError) as error:
+            why = f"what {place.notifier} answered can't be stored: {type(error).__name__}"
+            await self._blocking.insist(self._give_up, letter.claim, f"{why}: {str(error)[:200]!a}")
 
     async def _mended(self, place: Place, result: Posted | Later | Refusal) -> None:
         """Notice that a place refuses, and when it does so no more: then all goes out."""
@@ -230,8 +252,7 @@ class Outbox:
                     return self._opened(connection, place, claimed)
             except ValueError as error:
                 why = f"incident {claimed.incident_id} can't be read: {str(error)[:300]}"
-                with self._database.writing() as connection:
-                    letters.give_up(connection, claimed, self._boot.id, why)
+                self._give_up(claimed, why)
 
     def _opened(self, connection: sa.Connection, place: Place, claimed: letters.Claim) -> Letter:
         limits = self._manners.limits.get(place.notifier, storm.Limits(0, 0.0))
@@ -239,7 +260,7 @@ class Outbox:
             connection,
             claimed,
             lambda first: storm.summary(connection, place, first, limits),
-            elsewhere.instead_of(connection, claimed.incident_id, place, self._manners.detours),
+            elsewhere.instead_of(connection, claimed.incident_id, place, self._detours),
         )
 
     def _write(self, place: Place, letter: Letter, result: Posted | Later | Refusal) -> None:
@@ -250,6 +271,17 @@ class Outbox:
             if to is not None:
                 refused = letter.claim if isinstance(result, Refusal) else None
                 elsewhere.hand_on(connection, place, to, refused, now)
+
+    def _give_up(self, claimed: letters.Claim, why: str) -> None:
+        with self._database.writing() as connection:
+            letters.give_up(connection, claimed, self._boot.id, why)
+
+    def _left_over(self) -> tuple[Place, ...]:
+        with self._database.writing() as connection:
+            left = leftover.leave(connection, self._notifiers, self._boot.clock())
+            if left:
+                _log.warning("%d messages wait for notifiers that the settings have no more", left)
+            return leftover.places(connection, self._places)
 
     def _waiting(self, place: Place) -> letters.Waiting:
         with self._database.reading() as connection:

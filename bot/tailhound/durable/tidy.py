@@ -5,14 +5,14 @@ and people search them.
 """
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Engine
-from tailhound.store.retention import forget_incidents
-from tailhound.store.tables import body, output, recording
+from tailhound.store.retention import AGED, forget_incidents, forget_rows
 
 KEPT = timedelta(days=30)
 """How long workflows, raw answers, recordings and webhook bodies are kept. Our own default."""
@@ -48,7 +48,9 @@ class Tidying:
         workflows = 0
         while deleted := await self._engine.forget(before.isoformat()):
             workflows += deleted
-        outputs, bodies, recordings = await self._blocking.run(self._delete, before)
+        outputs, bodies, recordings = [
+            await self._forget(time, before.timestamp()) for time in AGED
+        ]
         incidents = await self._forget_incidents(now)
         return (
             f"{workflows} workflows, {outputs} raw answers, {bodies} bodies, "
@@ -67,10 +69,12 @@ class Tidying:
         with self._desk.database.writing() as connection:
             return forget_incidents(connection, before)
 
-    def _delete(self, before: datetime) -> tuple[int, int, int]:
-        moment = before.timestamp()
+    async def _forget(self, time: sa.Column[Any], before: float) -> int:
+        deleted = 0
+        while page := await self._blocking.run(self._forget_rows, time, before):
+            deleted += page
+        return deleted
+
+    def _forget_rows(self, time: sa.Column[Any], before: float) -> int:
         with self._desk.database.writing() as connection:
-            outputs = connection.execute(sa.delete(output).where(output.c.asked_at < moment))
-            bodies = connection.execute(sa.delete(body).where(body.c.received_at < moment))
-            parts = connection.execute(sa.delete(recording).where(recording.c.asked_at < moment))
-            return outputs.rowcount, bodies.rowcount, parts.rowcount
+            return forget_rows(connection, time, before)

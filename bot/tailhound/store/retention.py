@@ -4,13 +4,27 @@ Only what is over goes: resolved, joined into one that is over, or a body that c
 incident that is open stays however old it is, for its alert may still fire and be sent again.
 """
 
+from typing import Any, Final
+
 import sqlalchemy as sa
 
 from tailhound.model import State
-from tailhound.store.tables import METADATA, UNREADABLE, incident, outbox, silence
+from tailhound.store.tables import (
+    METADATA,
+    UNREADABLE,
+    body,
+    incident,
+    outbox,
+    output,
+    recording,
+    silence,
+)
 
 PAGE = 200
-"""Incidents that are deleted in one transaction: intake waits for no more than that."""
+"""Rows that are deleted in one transaction, or a few more: intake waits for no more than that."""
+
+AGED: Final = (output.c.asked_at, body.c.received_at, recording.c.asked_at)
+"""The times of raw answers, webhook bodies and parts of recordings."""
 
 _OTHER = incident.alias("other")
 _OVER = sa.or_(
@@ -19,9 +33,12 @@ _OVER = sa.or_(
 )
 _WAITS = sa.exists().where(
     outbox.c.incident_id == incident.c.id,
-    outbox.c.wanted_revision > outbox.c.sent_revision,
-    outbox.c.state != "broken",
+    outbox.c.part == "",
+    outbox.c.state.in_(("pending", "sending")),
 )
+"""Its message is still to be sent. What a storm held back, what was refused and what nobody can
+send is not, nor is a post in a thread whose message was refused.
+"""
 _IS_MUTED = sa.exists().where(
     silence.c.incident_id == incident.c.id, silence.c.state.in_(("asked", "setting", "set"))
 )
@@ -61,3 +78,14 @@ def forget_incidents(connection: sa.Connection, before: float, at_most: int = PA
             if key.column is incident.c.id:
                 connection.execute(sa.delete(table).where(key.parent.in_(ids)))
     return connection.execute(sa.delete(incident).where(incident.c.id.in_(ids))).rowcount
+
+
+def forget_rows(connection: sa.Connection, time: sa.Column[Any], before: float) -> int:
+    """Delete the oldest rows of a table whose `time` (Unix seconds) is before that; how many.
+
+    At most a page, and what is as old as its last row: call it until nothing is left.
+    """
+    old = sa.select(time).where(time < before).order_by(time)
+    last = connection.execute(old.offset(PAGE - 1).limit(1)).scalar()
+    is_old = time < before if last is None else time <= last
+    return connection.execute(sa.delete(time.table).where(is_old)).rowcount

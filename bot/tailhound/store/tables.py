@@ -185,6 +185,15 @@ outbox = sa.Table(
 that one stands. `thread` is set where the own message goes into a thread that was there before."""
 sa.Index("th_outbox_due", outbox.c.notifier, outbox.c.place, outbox.c.state, outbox.c.not_before)
 sa.Index("th_outbox_posted", outbox.c.notifier, outbox.c.place, outbox.c.posted_at)
+sa.Index(
+    "th_outbox_sending",
+    outbox.c.boot,
+    sqlite_where=outbox.c.state == "sending",
+    postgresql_where=outbox.c.state == "sending",
+)
+sa.Index("th_output_asked", output.c.asked_at)
+sa.Index("th_recording_asked", recording.c.asked_at)
+sa.Index("th_body_received", body.c.received_at)
 sa.Index("th_outbox_part", outbox.c.notifier, outbox.c.place, outbox.c.part)
 
 confirmed = sa.Table(

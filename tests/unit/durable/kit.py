@@ -249,6 +249,7 @@ class Chat:
     looked: int = 0
     delay: float = 0.0
     sent: list[str] = field(default_factory=list)
+    seen: str = ""
 
     async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
         answer = self.answers.pop(0) if self.answers else "ok"
@@ -267,7 +268,7 @@ class Chat:
         self.sent.append(delivery.incident.id)
         if answer == "lost":
             return Later(0.05, "the answer was lost", unsure=True)
-        return Posted(delivery.place, message)
+        return Posted(delivery.place, message, self.seen)
 
     def posts(self, incident: str) -> list[str]:
         """The ids of the messages that show this incident."""

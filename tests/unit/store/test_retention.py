@@ -13,8 +13,16 @@ from tailhound.model import Incident, State
 from tailhound.store import records
 from tailhound.store.database import Database, open_database
 from tailhound.store.outputs import keep_compiled
-from tailhound.store.retention import forget_incidents
-from tailhound.store.tables import METADATA, alert, incident, investigation, outbox, silence
+from tailhound.store.retention import PAGE, forget_incidents, forget_rows
+from tailhound.store.tables import (
+    METADATA,
+    alert,
+    body,
+    incident,
+    investigation,
+    outbox,
+    silence,
+)
 from tests.databases import url_of
 from tests.samples.incidents import CONFIRMED, FIRST
 from tests.samples.story import NOW
@@ -125,6 +133,36 @@ def test_what_is_being_looked_at_or_waits_to_be_told_or_is_muted_stays(database:
     add(database, outbox, incident_id="A004", **told | {"state": "broken"})
     add(database, silence, **a_row(silence, "A003") | {"state": "set"})
     assert forgotten(database) == {"A004"}
+
+
+@pytest.mark.parametrize("state", ["sent", "held", "broken", "left"])
+def test_what_nobody_will_send_any_more_holds_nothing_back(database: Database, state: str) -> None:
+    put(database, one("A001"))
+    own = {"incident_id": "A001", "notifier": "slack", "place": "C1", "wanted_revision": 2}
+    add(database, outbox, **own, state=state)
+    add(database, outbox, **own, part="timeline", state="pending")
+    assert forgotten(database) == {"A001"}
+
+
+def test_what_is_old_is_deleted_a_page_at_a_time_the_oldest_first(database: Database) -> None:
+    for n in range(2 * PAGE + 50):
+        add(database, body, sha=f"{n:064}", received_at=float(n), size=1, content=b"x")
+    sizes = []
+    while True:
+        with database.writing() as connection:
+            sizes.append(forget_rows(connection, body.c.received_at, 2 * PAGE + 20.0))
+        if not sizes[-1]:
+            break
+    assert sizes == [PAGE, PAGE, 20, 0]
+    with database.reading() as connection:
+        assert connection.execute(sa.select(sa.func.count()).select_from(body)).scalar_one() == 30
+
+
+def test_rows_of_one_moment_go_together(database: Database) -> None:
+    for n in range(PAGE + 1):
+        add(database, body, sha=f"{n:064}", received_at=1.0, size=1, content=b"x")
+    with database.writing() as connection:
+        assert forget_rows(connection, body.c.received_at, 2.0) == PAGE + 1
 
 
 def test_what_joined_another_goes_before_it_and_never_while_that_one_is_open(
