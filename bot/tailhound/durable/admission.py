@@ -270,8 +270,8 @@ class Admission:
         announce(self._connection, created, self._terms)
         show(self._connection, [(r, self._changed.get(r.incident.id, False)) for r in again])
         self._tell(again)
-        begun = [(self._records[id], reason) for id, reason in self._begun.items()]
-        put(self._connection, begun, self._now, self._terms, self._enqueue)
+        to_run = [(self._records[id], reason) for id, reason in self._begun.items()]
+        put(self._connection, to_run, self._now, self._terms, self._enqueue)
         keep_bodies(self._connection, self._bodies, self._now)
 
     def _tell(self, changed: Sequence[Record]) -> None:
