@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from tailhound.charts.chart import Chart
-from tailhound.diagnosis.noise import is_loud
 from tailhound.model import Cause, Check, Incident, Part, claims
 from tailhound.model.wording import cut
 from tailhound.slack.blocks import SlackMessage
@@ -38,13 +37,12 @@ _HEAD: Final = ("Claim", "Seen", "Needs", "Says")
 _COLUMNS: Final[tuple[Block, ...]] = ({"is_wrapped": True}, {"is_wrapped": True}, {}, {})
 _PLAIN_ROOM: Final = 2_800
 _WITHOUT_BOUND: Final = {
-    Part.CONFIRM: "must hold",
-    Part.APPLIES: "must hold",
-    Part.OPTIONAL: "helps if it holds",
-    Part.REFUTE: "must not hold",
+    Part.CONFIRM: "yes",
+    Part.APPLIES: "yes",
+    Part.OPTIONAL: "yes (it helps)",
+    Part.REFUTE: "refuted by yes",
 }
 _GROUP: Final = re.compile(r"S[A-Z0-9]{1,40}")
-_LOUD_END: Final = " Act in the message above."
 
 Wordings = tuple[SlackMessage, ...]
 
@@ -100,9 +98,8 @@ def charts(
 
 def event(incident: Incident, name: str, now: datetime, mention: str = "") -> Wordings:
     """What people must notice, in one line; `mention` is a group's id from the configuration."""
-    end = _LOUD_END if is_loud(name) else ""
     view = _views(incident, now, event=name)
-    told, text = fitted("event", view, 400) + end, fitted("event", view, TEXT) + end
+    told, text = fitted("event", view, 400), fitted("event", view, TEXT)
     group = f"<!subteam^{mention}> " if _GROUP.fullmatch(mention) else ""
     return _said("X", f"{group}{told}", text.replace("*", ""))
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from tailhound.diagnosis.noise import is_loud
 from tailhound.model import Cause, Happened, Outlook, telling
 from tailhound.model.names import capital, plural, small
 from tailhound.model.story import story
@@ -31,6 +32,11 @@ class ThreadView(View):
     def kind(self) -> str:
         """What the event is."""
         return self.event.partition(":")[0]
+
+    @property
+    def is_loud(self) -> bool:
+        """Whether the channel sees it too: a broadcast carries no buttons."""
+        return is_loud(self.event)
 
     @property
     def verdict(self) -> Mrkdwn:
