@@ -239,6 +239,7 @@ EVERY_FIELD = replace(
     n=3,
     episode=2,
     progress=COLLECTING.progress,
+    asked_until=at(17),
     resolved_at=at(38),
     previous_resolved_at=at(-600),
     truncated_alerts=2,
