@@ -198,7 +198,7 @@ class ServerDeeds:
         seconds = float(given.settings.deadlines.verdict)
         if same is not None:
             return Begun(incident=same.id, joined=True, channels=self._channels(same))
-        accepted = self._done(given.durable.accept(body))
+        accepted = self._done(given.durable.ask(body))
         if not accepted.incidents:
             return Begun(incident="", why_not=next(iter(accepted.dropped), "it starts nothing"))
         made = self._reader.get(accepted.incidents[0]) or asked

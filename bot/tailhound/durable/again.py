@@ -1,7 +1,7 @@
 """The late questions: asked again and again until who was silent answers, or the time is over."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
 from tailhound.durable import verdicts
@@ -19,11 +19,17 @@ EVERY_SECONDS = ASKED_AGAIN_SECONDS
 class Again:
     """A round of a late run: what is still asked, of which subject, what has been answered so far.
 
-    `before` is what the round before handed on; empty for the first one.
+    `before` is what the round before handed on; empty for the first one. `is_over` tells whether
+    nobody wants to know any more: it is looked at before each pass but the first.
     """
 
     def __init__(
-        self, investigator: Investigating, case: Case, before: Plain, record: Record
+        self,
+        investigator: Investigating,
+        case: Case,
+        before: Plain,
+        record: Record,
+        is_over: Callable[[], Awaitable[bool]],
     ) -> None:
         self._investigator = investigator
         self._incident = case.incident
@@ -32,6 +38,7 @@ class Again:
         self._names = tuple(before.get("late") or case.late)
         self._is_first = not before
         self._record = record
+        self._is_over = is_over
         self._found: tuple[Evidence, ...] = ()
         self._is_other = False
 
@@ -56,8 +63,11 @@ class Again:
         clock = asyncio.get_running_loop().time
         gained, due = False, clock() + (0.0 if self._is_first else EVERY_SECONDS)
         while due < turn.deadline or self._is_first:
-            self._is_first = False
             await asyncio.sleep(max(0.0, due - clock()))
+            if not self._is_first and await self._is_over():
+                self._names = ()
+                return
+            self._is_first = False
             begun = clock()
             new = await self._pass(turn)
             if (gained and not new) or not self._is_worth_asking(turn):

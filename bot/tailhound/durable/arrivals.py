@@ -56,10 +56,21 @@ class Arrival:
         return hashlib.sha256(self.body).hexdigest()
 
 
-def read_arrival(body: bytes, at: datetime, settings: Incidents, read_group: ReadGroup) -> Arrival:
-    """Read a body. It never fails: what can't be read is an arrival too, with its reason."""
+def read_arrival(
+    body: bytes,
+    at: datetime,
+    settings: Incidents,
+    read_group: ReadGroup,
+    by_hand: bool = False,
+) -> Arrival:
+    """Read a body. It never fails: what can't be read is an arrival too, with its reason.
+
+    Only where it is made `by_hand`, in this process, may its alerts call themselves so.
+    """
     try:
-        return _read(read_group(body), body, at, settings)
+        group = read_group(body)
+        alerts = group.alerts if by_hand else map(_from_outside, group.alerts)
+        return _read(replace(group, alerts=tuple(alerts)), body, at, settings)
     except AlertUnreadable as error:
         why = str(error)
     except Exception as error:  # noqa: BLE001 (a bug of our reader must not lose the body)
@@ -114,6 +125,11 @@ def bounded(alert: Alert) -> Alert:
 def clean(text: str) -> str:
     """The text with characters replaced that no database and no UTF-8 can hold."""
     return _NO_TEXT.sub("\ufffd", text)
+
+
+def _from_outside(alert: Alert) -> Alert:
+    """An alert whose fingerprint says that it was made by hand says so no more."""
+    return replace(alert, fingerprint=f"no-{alert.fingerprint}") if alert.is_by_hand else alert
 
 
 def _item(alert: Alert, group: AlertGroup, settings: Incidents) -> Item:

@@ -6,6 +6,7 @@ Nobody else will ever say that such an alert is over, so it ends an hour after i
 import asyncio
 import hashlib
 import json
+import logging
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from tailhound.store.tables import alert, body
 ALERT = "asked by hand"
 """The name of its alert."""
 
+_log = logging.getLogger(__name__)
+
 LASTS = timedelta(hours=1)
 LOOK_SECONDS = 60.0
 _AT_ONCE = 100
@@ -32,10 +35,11 @@ _AT_ONCE = 100
 def body_of(labels: Mapping[str, str], by: str, now: datetime) -> bytes:
     """The webhook body that stands for what somebody asked. `labels` say what it is about."""
     named = json.dumps(sorted(labels.items()))
+    told = f"{named}{by}{now.isoformat()}".encode("utf-8", "replace")
     one = {
         "status": "firing",
         "labels": {**labels, "alertname": ALERT},
-        "fingerprint": f"{BY_HAND}{hashlib.sha256(named.encode()).hexdigest()[:16]}",
+        "fingerprint": f"{BY_HAND}{hashlib.sha256(told).hexdigest()[:16]}",
         "annotations": {"summary": f"{by} asked for this check"},
         "startsAt": now.isoformat(),
     }
@@ -49,11 +53,16 @@ def ended(asked: bytes, now: datetime) -> bytes:
     """The body that says that it is over; ValueError when `asked` is none of these."""
     document = json.loads(asked)
     try:
-        ours = [one for one in document["alerts"] if one["fingerprint"].startswith(BY_HAND)]
+        ours = [one for one in document["alerts"] if _is_ours(one)]
         alerts = [{**one, "status": "resolved", "endsAt": now.isoformat()} for one in ours]
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError("not a body that was made by hand") from error
     return json.dumps({**document, "alerts": alerts}).encode()
+
+
+def _is_ours(one: Mapping[str, object]) -> bool:
+    fingerprint = one.get("fingerprint")
+    return isinstance(fingerprint, str) and fingerprint.startswith(BY_HAND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +82,17 @@ class AskedByHand:
             await asyncio.sleep(every)
 
     async def end_due(self) -> int:
-        """End what has lasted its hour; how many there were."""
+        """End what has lasted its hour; how many there were. One that can't be ended is told, and
+        keeps no other from its end.
+        """
         due = await self.blocking.run(self._due)
         for asked in due:
-            await self.accept(ended(asked, self.boot.clock()))
+            try:
+                over = ended(asked, self.boot.clock())
+            except ValueError as error:
+                _log.warning("a check that was asked by hand can't be ended: %s", error)
+            else:
+                await self.accept(over)
         return len(due)
 
     def _due(self) -> tuple[bytes, ...]:

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -33,6 +33,20 @@ class Case:
     verdict_by: datetime
     resolved: dict[str, Any]
     late: tuple[str, ...] = ()
+    n: int = 1
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody is asked again: it has joined, was followed by another one, or has ended
+        since it was asked for. What a person asks about an incident that has ended goes on.
+        """
+        it = self.incident
+        return verdicts.is_over(it, self.n) or verdicts.has_ended(it, self.requested_at)
+
+    def as_of(self, now: datetime) -> datetime:
+        """The moment that is looked at: now, but of what has ended since, when it was asked for."""
+        ended = verdicts.has_ended(self.incident, self.requested_at)
+        return min(self.requested_at, now) if ended else now
 
 
 class Cases:
@@ -59,6 +73,7 @@ class Cases:
             verdict_by=datetime.fromtimestamp(row.verdict_by, UTC),
             resolved=left.get("resolved", {}),
             late=tuple(left.get("late", ())),
+            n=n,
         )
 
     def start(self, id: str, n: int) -> Case:
@@ -105,13 +120,13 @@ class Cases:
         now = self._desk.boot.clock()
         with self._desk.database.writing() as connection:
             self._desk.boot.hook("before_decide")
-            sha, requested_at = self._asked_for(connection, id, n)
-            end = requested_at + timedelta(seconds=self._desk.terms().late_seconds)
-            until = end if late and end > now else None
+            asked = self._asked_for(connection, id, n)
+            end = verdicts.late_by(asked.verdict_by, self._desk.terms())
+            asked = replace(asked, until=end if late and end > now else None)
             after = self._desk.change(
                 connection,
                 id,
-                lambda record: verdicts.diagnosed(record, n, diagnosis, now, until),
+                lambda record: verdicts.diagnosed(record, n, diagnosis, now, asked),
                 urgent=True,
             )
             if after is None:
@@ -121,8 +136,8 @@ class Cases:
             left = {"resolved": resolved, "late": list(late)}
             self._finish(connection, id, n, verdicts.headline(diagnosis), left)
             forget_earlier(connection, id, n)
-            if late and self._desk.terms().late_seconds > 0 and after.incident.n == n:
-                self._desk.enqueue(connection, task_of(after, sha, LATE))
+            if after.incident.asked_until is not None:
+                self._desk.enqueue(connection, task_of(after, asked.sha, LATE))
         self._desk.boot.hook("after_decide")
         return True
 
@@ -175,14 +190,15 @@ class Cases:
             )
         )
 
-    def _asked_for(self, connection: sa.Connection, id: str, n: int) -> tuple[str, datetime]:
-        """By which compiled set, and when."""
+    def _asked_for(self, connection: sa.Connection, id: str, n: int) -> verdicts.AskedFor:
         row = connection.execute(
-            sa.select(investigation.c.sha, investigation.c.requested_at).where(
+            sa.select(investigation).where(
                 investigation.c.incident_id == id, investigation.c.n == n
             )
         ).one()
-        return str(row.sha), datetime.fromtimestamp(row.requested_at, UTC)
+        requested_at = datetime.fromtimestamp(row.requested_at, UTC)
+        verdict_by = datetime.fromtimestamp(row.verdict_by, UTC)
+        return verdicts.AskedFor(sha=row.sha, requested_at=requested_at, verdict_by=verdict_by)
 
 
 def _release(connection: sa.Connection, record: Record, diagnosis: Diagnosis) -> None:

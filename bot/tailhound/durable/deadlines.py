@@ -18,6 +18,9 @@ COLLECT_SHARE = 0.9
 GRACE_SECONDS = 2.0
 """An investigator that overruns its turn by more than this is cut off: it has a bug."""
 
+MARGIN = 0.25
+"""Seconds before its end from which on a turn counts as used up."""
+
 PROGRESS_AT_MOST = 3
 PROGRESS_APART_SECONDS = 2.0
 QUIET_SECONDS = PROGRESS_APART_SECONDS + 0.5
@@ -29,12 +32,13 @@ class Clockwork:
     """The deadline of one run, fixed when its first step begins in this process.
 
     Who comes too late, after a restart or a long wait in the queue, gets `fresh` seconds: the
-    verdict is late then, but there is one.
+    verdict is late then, but there is one. Nobody gets more than `at_most`, whatever the clock says
+    of whoever set `verdict_by`.
     """
 
-    def __init__(self, verdict_by: datetime, now: datetime, fresh: float) -> None:
+    def __init__(self, verdict_by: datetime, now: datetime, fresh: float, at_most: float) -> None:
         left = (verdict_by - now).total_seconds()
-        self.total = left if left >= fresh else fresh
+        self.total = max(min(left, at_most), fresh)
         self.began = asyncio.get_running_loop().time()
 
     @property
@@ -56,7 +60,12 @@ async def within(turn: Turn, work: Coroutine[Any, Any, R]) -> tuple[R, bool]:
     end = max(turn.deadline, loop.time()) + GRACE_SECONDS
     async with asyncio.timeout_at(end):
         result = await work
-    return result, loop.time() >= turn.deadline - 0.25
+    return result, ran_out(turn)
+
+
+def ran_out(turn: Turn) -> bool:
+    """Whether a turn is used up: a verdict after it is one "at the deadline"."""
+    return asyncio.get_running_loop().time() >= turn.deadline - MARGIN
 
 
 class Progressing:

@@ -81,6 +81,6 @@ def resolved_now(record: Record, now: datetime) -> Record:
     ends = [alert.ends_at for alert in it.alerts if alert.ends_at is not None]
     credible = [at for at in ends if it.since <= at <= now]
     resolved = replace(record, waiting="").edited(
-        state=State.RESOLVED, resolved_at=max(credible, default=now)
+        state=State.RESOLVED, resolved_at=max(credible, default=now), asked_until=None
     )
     return noted(resolved, now, "All alerts are resolved")

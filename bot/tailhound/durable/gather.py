@@ -22,6 +22,9 @@ from tailhound.requests import Output
 
 GRACE = 0.2
 """Seconds after the deadline in which a transport may still say why there is no answer."""
+MORE_SECONDS = 0.5
+"""A question without an answer is asked again by who has so much more time for it."""
+_WITHOUT_ANSWER = (Reason.TIMEOUT, Reason.SKIPPED)
 QUESTIONS_AT_MOST = 500
 """Per collector; one that asks more is broken, and would never end."""
 TEXT_FACT = 2000
@@ -65,11 +68,21 @@ class Memo:
     ) -> "Settled | None":
         """The settled question, asked now if nobody did; None when the deadline passes first.
 
-        When the last one who waits goes away, the question is cancelled.
+        One that came to nothing for want of time is asked again by who has more of it. When the
+        last one who waits goes away, the question is cancelled.
         """
-        found = self._open.get(request)
-        if found is None:
-            found = self._open[request] = _Open(asyncio.ensure_future(_settled(ask)))
+        while True:
+            found = self._open.get(request)
+            if found is None or found.is_worth_asking_by(deadline):
+                task = asyncio.ensure_future(_settled(ask))
+                found = self._open[request] = _Open(task, deadline)
+            settled = await self._waited(request, found, deadline)
+            if settled is None or not found.is_worth_asking_by(deadline):
+                return settled
+
+    async def _waited(
+        self, request: Request[Any], found: "_Open", deadline: float
+    ) -> "Settled | None":
         found.waiters += 1
         try:
             if not found.task.done():
@@ -104,7 +117,15 @@ class Settled:
 @dataclass(slots=True)
 class _Open:
     task: "asyncio.Task[Settled]"
+    deadline: float
     waiters: int = 0
+
+    def is_worth_asking_by(self, deadline: float) -> bool:
+        """Whether it came to nothing for want of time, and there is clearly more until then."""
+        if not self.task.done() or deadline < self.deadline + MORE_SECONDS:
+            return False
+        reply = self.task.result().reply
+        return isinstance(reply, Missing) and reply.reason in _WITHOUT_ANSWER
 
 
 async def _settled(ask: Callable[[], Awaitable[Any]]) -> Settled:

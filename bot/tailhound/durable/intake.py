@@ -101,9 +101,10 @@ class Intake:
         while thread and thread.is_alive() and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.01)
 
-    async def accept(self, body: bytes) -> Accepted:
+    async def accept(self, body: bytes, *, by_hand: bool = False) -> Accepted:
         """Store a body and what follows from it; returns after the commit.
 
+        `by_hand`: it was made in this process, of what a person asked (`durable.by_hand`).
         StoreUnavailable: nothing was stored, and the sender must try again.
         """
         if self._closed:
@@ -111,7 +112,7 @@ class Intake:
         repeated = self._repeated(self._memory.said_in(body))
         if repeated is not None:
             return repeated
-        arrival = await self._read(body)
+        arrival = await self._read(body, by_hand)
         if arrival.is_nothing:
             accepted = Accepted((), 0, 0, arrival.dropped)
         else:
@@ -134,13 +135,11 @@ class Intake:
             count["bodies"], count["new"], count["repeats"], MappingProxyType(dict(self._dropped))
         )
 
-    async def _read(self, body: bytes) -> Arrival:
-        settings = self._terms().incidents
+    async def _read(self, body: bytes, by_hand: bool) -> Arrival:
+        settings, now = self._terms().incidents, self._boot.clock()
         if len(body) <= LARGE:
-            return read_arrival(body, self._boot.clock(), settings, self._read_group)
-        return await self._reading.run(
-            read_arrival, body, self._boot.clock(), settings, self._read_group
-        )
+            return read_arrival(body, now, settings, self._read_group, by_hand)
+        return await self._reading.run(read_arrival, body, now, settings, self._read_group, by_hand)
 
     def _repeated(self, said: Sequence[Heard]) -> Accepted | None:
         incidents = self._memory.known(said)

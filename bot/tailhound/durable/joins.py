@@ -58,7 +58,7 @@ class Joining:
             it.id,
             lambda r: noted(
                 replace(r, done=r.incident.n, waiting="").edited(
-                    state=State.JOINED, joined_into=into, progress=None
+                    state=State.JOINED, joined_into=into, progress=None, asked_until=None
                 ),
                 now,
                 f"It is the same workload as incident {into}: joined",

@@ -6,14 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from tailhound.durable.deadlines import RESOLVE_SHARE
+from tailhound.durable.deadlines import COLLECT_SHARE, RESOLVE_SHARE, ran_out
 from tailhound.durable.investigating import Investigating, OnProgress, Plain, Record
 from tailhound.flow import Request, Turn
-from tailhound.model import Evidence, EvidenceStatus, Incident, State
+from tailhound.model import Incident, State
 from tailhound.store.codec import evidence_from_plain
-
-MARGIN = 0.5
-"""Seconds before the deadline from which on a verdict is "at the deadline"."""
 
 
 def _nobody(_request: Request[Any], _reply: Any, _seconds: float) -> None:
@@ -39,14 +36,18 @@ async def investigate(investigator: Investigating, incident: Incident, terms: Te
     """The incident with its diagnosis: the same waves as the durable workflow, in one go."""
     loop = asyncio.get_running_loop()
     started = loop.time()
-    soon = Turn(deadline=started + RESOLVE_SHARE * terms.seconds, as_of=terms.as_of)
-    turn = Turn(deadline=started + terms.seconds, as_of=terms.as_of)
+
+    def turn(share: float) -> Turn:
+        return Turn(deadline=started + share * terms.seconds, as_of=terms.as_of)
+
+    soon, most, last = turn(RESOLVE_SHARE), turn(COLLECT_SHARE), turn(1.0)
     found: Plain = await investigator.resolve(incident, soon, record=terms.record)
     resolved = {**found, "resolved": {**found["resolved"], **terms.given}}
     collected = await investigator.collect(
-        incident, resolved, turn, terms.on_progress, record=terms.record
+        incident, resolved, most, terms.on_progress, record=terms.record
     )
-    deeper = await investigator.deepen(incident, resolved, collected, turn, record=terms.record)
+    is_cut = ran_out(most)
+    deeper = await investigator.deepen(incident, resolved, collected, last, record=terms.record)
     evidence = evidence_from_plain([*collected["evidence"], *deeper["evidence"]])
     took = loop.time() - started
     diagnosis = investigator.decide(
@@ -54,12 +55,7 @@ async def investigate(investigator: Investigating, incident: Incident, terms: Te
         resolved,
         evidence,
         decided_at=terms.as_of + timedelta(seconds=took),
-        at_deadline=_late(evidence) and loop.time() >= turn.deadline - MARGIN,
+        at_deadline=is_cut or ran_out(last),
         took_seconds=took,
     )
     return replace(incident, state=State.DIAGNOSED, diagnosis=diagnosis)
-
-
-def _late(evidence: tuple[Evidence, ...]) -> bool:
-    """Whether a question was still open at the deadline."""
-    return any(asked.status is EvidenceStatus.TIMEOUT for item in evidence for asked in item.asked)

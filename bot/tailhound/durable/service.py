@@ -79,7 +79,7 @@ class Durable:
         self._people = Blocking("people", 2)  # a click never queues behind investigations
         self.sweeper = Sweeper(self.engine, self._desk, self._blocking)
         self.silencing = self._silencing(given.silencer)
-        self.by_hand = AskedByHand(database, boot, self._blocking, self.accept)
+        self.by_hand = AskedByHand(database, boot, self._blocking, self.ask)
         self._tasks: list[asyncio.Task[None]] = []
 
     def _silencing(self, silencer: Silencer | None) -> Silencing | None:
@@ -141,6 +141,10 @@ class Durable:
     async def accept(self, body: bytes) -> Accepted:
         """See `Intake.accept`."""
         return await self.intake.accept(body)
+
+    async def ask(self, body: bytes) -> Accepted:
+        """As `accept`, for what a person asked (`durable.by_hand.body_of`)."""
+        return await self.intake.accept(body, by_hand=True)
 
     async def tick(self, job: str, due: datetime) -> None:
         """Queue a scheduled job under an id made of its time: replicas queue it once."""

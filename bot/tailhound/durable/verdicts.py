@@ -1,11 +1,13 @@
 """What an investigation does to its incident: pure edits of the record."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
-from tailhound.durable.asking import TIMELINE_AT_MOST, noted
+from tailhound.durable import budget
+from tailhound.durable.asking import TIMELINE_AT_MOST, Terms, noted
 from tailhound.model import (
     Diagnosis,
     Evidence,
@@ -17,7 +19,7 @@ from tailhound.model import (
     State,
 )
 from tailhound.model.verdict import Changed
-from tailhound.model.wording import duration
+from tailhound.model.wording import clock, duration
 from tailhound.store import codec
 from tailhound.store.records import Record
 
@@ -28,6 +30,23 @@ _SILENT = frozenset({EvidenceStatus.TIMEOUT, EvidenceStatus.UNREACHABLE})
 """Who did not answer, or was not there to be asked, may do so a moment later."""
 
 _KEEPS = frozenset({State.RESOLVED, State.JOINED, State.MITIGATING})
+
+
+TOO_LATE_SECONDS = 120.0
+"""A verdict that is given so long after its deadline says so in the timeline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedFor:
+    """One investigation as it was asked for: by which compiled set, when, and until when.
+
+    `until` is when who was silent is asked for the last time, None when nobody is.
+    """
+
+    sha: str
+    requested_at: datetime
+    verdict_by: datetime
+    until: datetime | None = None
 
 
 def progressed(record: Record, n: int, progress: Progress) -> Record | None:
@@ -43,24 +62,47 @@ def diagnosed(
     n: int,
     diagnosis: Diagnosis,
     now: datetime,
-    asked_until: datetime | None = None,
+    asked: AskedFor,
 ) -> Record | None:
     """The record with the verdict of investigation `n`, unless that one has ended already.
 
-    `asked_until` is when who was silent is asked for the last time, None when nobody is.
+    Nobody is asked again when the incident has ended since.
     """
     if record.done >= n:
         return None
     it = record.incident
+    is_last = it.n != n or it.state is State.JOINED or has_ended(it, asked.requested_at)
     after = replace(record, done=n).edited(
         state=it.state if it.state in _KEEPS else State.DIAGNOSED,
         diagnosis=diagnosis,
         progress=None,
         revised=None,
-        asked_until=asked_until if it.n == n else None,
+        asked_until=None if is_last else asked.until,
         failed_because="",
     )
+    late = _came_late(it, asked, now)
+    after = noted(after, now, late) if late else after
     return noted(_with_changes(after, diagnosis), now, f"Verdict: {headline(diagnosis)}")
+
+
+def _came_late(it: Incident, asked: AskedFor, now: datetime) -> str:
+    """What people must know of a verdict that was given long after its time; "" = nothing."""
+    late = (now - asked.requested_at).total_seconds()
+    ended = has_ended(it, asked.requested_at)
+    since = asked.requested_at if ended else asked.verdict_by
+    if (now - since).total_seconds() <= TOO_LATE_SECONDS:
+        return ""
+    told = f"tailhound came to look {duration(late)} after it was asked for"
+    if not ended:
+        return told
+    at = clock(asked.requested_at)
+    return f"{told}: Prometheus was asked about {at}, Kubernetes and hosts about now"
+
+
+def has_ended(incident: Incident, requested_at: datetime) -> bool:
+    """Whether an incident has ended since an investigation of it was asked for."""
+    ended = incident.state is State.RESOLVED
+    return ended and (incident.resolved_at or requested_at) >= requested_at
 
 
 def _with_changes(record: Record, diagnosis: Diagnosis) -> Record:
@@ -91,11 +133,19 @@ def failed(record: Record, n: int, why: str, now: datetime) -> Record | None:
     return noted(after, now, f"tailhound itself failed: {why[:200]}")
 
 
-def revised(record: Record, old: Diagnosis, new: Diagnosis, why: str, now: datetime) -> Record:
-    """The record after late evidence: the old verdict is named only when the new one differs."""
+def revised(
+    record: Record, old: Diagnosis, new: Diagnosis, why: str, now: datetime
+) -> Record | None:
+    """The record after late evidence: the old verdict is named only when the new one differs.
+
+    None when this very revision stands already.
+    """
     if _essence(old) == _essence(new):
         return _with_changes(record.edited(diagnosis=new), new)
-    note = Revised(at=now, was_at=old.decided_at or now, was=headline(old), why=why)
+    at = new.decided_at or now
+    note = Revised(at=at, was_at=old.decided_at or now, was=headline(old), why=why)
+    if record.incident.revised == note:
+        return None
     line = f"Verdict revised: {headline(new)}; it was: {headline(old)}"
     after = _with_changes(record.edited(diagnosis=new, revised=note), new)
     return noted(after, now, line)
@@ -177,36 +227,24 @@ def why_late(
 
 
 def fitted(collected: Mapping[str, Any]) -> dict[str, Any]:
-    """What a step hands on, cut to what a checkpoint holds: the largest evidence goes first.
+    """What a step hands on, cut to what a checkpoint holds, as `durable.budget` cuts a wave.
 
-    Evidence that goes is `truncated`, with a reason: unknown, never healthy.
+    One wave fits already; answers of several passes together may not.
     """
-    evidence = list(codec.evidence_from_plain(collected.get("evidence", [])))
-    sizes = [len(codec.evidence_to_json((item,)).encode()) for item in evidence]
-    while sum(sizes) > CHECKPOINT_AT_MOST:
-        largest = sizes.index(max(sizes))
-        evidence[largest] = _emptied(evidence[largest], sizes[largest])
-        smaller = len(codec.evidence_to_json((evidence[largest],)).encode())
-        if smaller >= sizes[largest]:
-            evidence.pop(largest)
-            sizes.pop(largest)
-        else:
-            sizes[largest] = smaller
-    return {**collected, "evidence": codec.evidence_to_plain(tuple(evidence))}
-
-
-def _emptied(item: Evidence, size: int) -> Evidence:
-    if any(asked.answer for asked in item.asked):
-        return replace(item, asked=tuple(replace(asked, answer="") for asked in item.asked))
-    return replace(
-        item,
-        status=EvidenceStatus.TRUNCATED,
-        facts={},
-        asked=item.asked[:3],
-        reason=f"its facts take {size // 1024} KiB, more than an investigation keeps; narrow it",
-    )
+    evidence = collected.get("evidence", [])
+    if len(json.dumps(evidence, separators=(",", ":"))) <= CHECKPOINT_AT_MOST:
+        return dict(collected)
+    cut = budget.fitted(codec.evidence_from_plain(evidence))
+    return {**collected, "evidence": codec.evidence_to_plain(cut)}
 
 
 def is_over(incident: Incident, n: int) -> bool:
-    """Whether investigation `n` has been followed by another one."""
-    return incident.n != n
+    """Whether investigation `n` was followed by another one, or its incident joined another."""
+    return incident.n != n or incident.state is State.JOINED
+
+
+def late_by(verdict_by: datetime, terms: Terms) -> datetime:
+    """Until when who was silent is asked again. It counts from the moment from which the time until
+    the verdict counts, which for an incident that waited its turn is when its turn came.
+    """
+    return verdict_by + timedelta(seconds=terms.late_seconds - terms.verdict_seconds)

@@ -8,7 +8,7 @@ looked at inside steps only. Whatever happens, the incident ends with a verdict 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from tailhound.durable import verdicts
 from tailhound.durable.again import Again
@@ -96,7 +96,7 @@ class _Run:
 
     async def resolve(self) -> Plain:
         case, work = await self._begin(self._shop.cases.start)
-        turn = work.turn(RESOLVE_SHARE, self._now())
+        turn = work.turn(RESOLVE_SHARE, case.as_of(self._now()))
         investigator = self._shop.investigator_for(self._sha)
         asking = investigator.resolve(case.incident, turn, record=self._notebook.hear)
         resolved, _ = await within(turn, asking)
@@ -110,7 +110,7 @@ class _Run:
 
     async def collect(self, resolved: Plain) -> Plain:
         case, work = await self._begin()
-        turn = work.turn(COLLECT_SHARE, self._now())
+        turn = work.turn(COLLECT_SHARE, case.as_of(self._now()))
         progressing = Progressing(self._show, work.quiet_from)
         investigator = self._shop.investigator_for(self._sha)
         asking = investigator.collect(
@@ -124,7 +124,7 @@ class _Run:
 
     async def deepen(self, resolved: Plain, collected: Plain) -> Plain:
         case, work = await self._begin()
-        turn = work.turn(1.0, self._now())
+        turn = work.turn(1.0, case.as_of(self._now()))
         investigator = self._shop.investigator_for(self._sha)
         asking = investigator.deepen(
             case.incident, resolved, collected, turn, record=self._notebook.hear
@@ -160,14 +160,13 @@ class _Run:
         return f"failed: {why}"
 
     async def again(self, before: Plain) -> Plain:
-        case, now = await self._read(), self._now()
-        by = case.requested_at + timedelta(seconds=self._shop.terms().late_seconds)
-        too_late = bool(before) and now >= by
-        if verdicts.is_over(case.incident, self._n) or not case.late or too_late:
+        case, now, seconds = await self._read(), self._now(), self._shop.terms().late_seconds
+        by = verdicts.late_by(case.verdict_by, self._shop.terms())
+        if not case.late or now >= by or case.is_over:
             return {"evidence": []}
-        fresh = 0.0 if before else self._fresh()
-        turn = Clockwork(by, now, fresh).turn(1.0, now)
-        again = Again(self._shop.investigator_for(self._sha), case, before, self._notebook.hear)
+        turn = Clockwork(by, now, 0.0, seconds).turn(1.0, now)
+        investigator = self._shop.investigator_for(self._sha)
+        again = Again(investigator, case, before, self._notebook.hear, self._is_over)
         answers, cut = await within(turn, again.ask(turn))
         return await self._collected("again", turn, answers, cut)
 
@@ -198,6 +197,9 @@ class _Run:
         self._shop.tell()
         return verdicts.headline(diagnosis)
 
+    async def _is_over(self) -> bool:
+        return (await self._read()).is_over
+
     async def _late_is_over(self) -> None:
         await self._shop.blocking.insist(self._shop.cases.late_is_over, self._id, self._n)
         self._shop.tell()
@@ -207,7 +209,8 @@ class _Run:
     ) -> tuple[Case, Clockwork]:
         case = await self._shop.blocking.insist(read or self._shop.cases.read, self._id, self._n)
         if self._clockwork is None:
-            self._clockwork = Clockwork(case.verdict_by, self._now(), self._fresh())
+            most = self._shop.terms().verdict_seconds
+            self._clockwork = Clockwork(case.verdict_by, self._now(), max(most / 3, 0.5), most)
         return case, self._clockwork
 
     async def _read(self) -> Case:
@@ -231,10 +234,6 @@ class _Run:
             progress = await self._shop.blocking.run(sketch)
             await self._shop.blocking.run(self._shop.cases.progress, self._id, self._n, progress)
             self._shop.tell()
-
-    def _fresh(self) -> float:
-        """Seconds for a run that begins when its time is over, or nearly."""
-        return max(self._shop.terms().verdict_seconds / 3, 0.5)
 
     def _now(self) -> datetime:
         return self._shop.boot.clock()

@@ -134,8 +134,7 @@ class SilenceForm(Form):
             ack(errors(wished))
             return
         click = Click(note.incident, opened.person, f"view:{opened.view['id']}"[:200])
-        told = _recorded(wished, choice.incident.id)
-        deed = Deed(lambda: tools.deeds.silence(click, wished), NOTE, told)
+        deed = Deed(lambda: tools.deeds.silence(click, wished), NOTE, _recorded(wished, note))
         self.store(ack, deed, opened)
 
     def _allowed(self, event: Event) -> Opened | str:
@@ -226,9 +225,9 @@ def _why_no_choice(found: Found) -> str:
     return missing(found)
 
 
-def _recorded(wished: Wish, incident: str) -> str:
+def _recorded(wished: Wish, note: Note) -> str:
     lasting = duration(wished.hours * 3600)
     return (
-        f"Recorded: silence for {lasting}. The message of {incident} says so as soon as "
+        f"Recorded: silence for {lasting}. The message of {note.incident} says so as soon as "
         "Alertmanager has it."
     )

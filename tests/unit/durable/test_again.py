@@ -94,14 +94,19 @@ def ask(
     script: Script,
     given: Case,
     monkeypatch: pytest.MonkeyPatch,
+    *,
     seconds: float = 2.0,
     before: Plain | None = None,
+    over_after: int = 1_000,
 ) -> tuple[dict[str, Evidence], Plain]:
     monkeypatch.setattr(again, "EVERY_SECONDS", 0.01)
 
+    async def is_over() -> bool:
+        return len(script.asked) >= over_after
+
     async def scene() -> Plain:
         turn = Turn(deadline=asyncio.get_running_loop().time() + seconds, as_of=NOW)
-        return await Again(script, given, before or {}, lambda *_: None).ask(turn)
+        return await Again(script, given, before or {}, lambda *_: None, is_over).ask(turn)
 
     answers = asyncio.run(scene())
     found = codec.evidence_from_plain(answers["evidence"])
@@ -165,6 +170,13 @@ def test_nobody_is_asked_beyond_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
     found, _ = ask(script, case("cpu"), monkeypatch, seconds=0.05)
     assert 1 < len(script.asked) < 20
     assert found["cpu"].status is TIMEOUT
+
+
+def test_nobody_is_asked_once_the_incident_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Script(passes=[{"cpu": TIMEOUT}])
+    _, answers = ask(script, case("cpu"), monkeypatch, over_after=2)
+    assert len(script.asked) == 2
+    assert answers["late"] == []
 
 
 def test_another_subject_begins_anew_and_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ def report(answered: int) -> tuple[Progress, Sketch]:
 
 def test_steps_share_the_time_until_the_verdict() -> None:
     async def scene() -> None:
-        work = Clockwork(NOW + timedelta(seconds=30), NOW, 10.0)
+        work = Clockwork(NOW + timedelta(seconds=30), NOW, 10.0, 30.0)
         now = asyncio.get_running_loop().time()
         assert work.turn(0.2, NOW).deadline == pytest.approx(now + 6, abs=0.1)
         assert work.turn(1.0, NOW).deadline == pytest.approx(now + 30, abs=0.1)
@@ -34,9 +34,17 @@ def test_steps_share_the_time_until_the_verdict() -> None:
 def test_who_comes_too_late_still_gets_some_time() -> None:
     async def scene() -> None:
         for left in (-3600, 0, 9):
-            work = Clockwork(NOW + timedelta(seconds=left), NOW, 10.0)
+            work = Clockwork(NOW + timedelta(seconds=left), NOW, 10.0, 30.0)
             now = asyncio.get_running_loop().time()
             assert work.turn(1.0, NOW).deadline == pytest.approx(now + 10, abs=0.1)
+
+    kit.run(scene())
+
+
+def test_nobody_gets_more_time_than_there_is_by_a_clock_that_is_ahead() -> None:
+    async def scene() -> None:
+        work = Clockwork(NOW + timedelta(hours=1), NOW, 10.0, 30.0)
+        assert work.total == 30
 
     kit.run(scene())
 
@@ -59,7 +67,7 @@ def test_work_that_overruns_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_is_written_rarely_and_never_twice_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deadlines, "PROGRESS_APART_SECONDS", 0.02)
+    monkeypatch.setattr(deadlines, "PROGRESS_APART_SECONDS", 0.1)
 
     async def scene() -> None:
         written: list[int] = []
@@ -123,7 +131,7 @@ def test_shortly_before_the_deadline_no_progress_is_written() -> None:
             written.append(sketch().answered)
 
         now = asyncio.get_running_loop().time()
-        clockwork = Clockwork(NOW + timedelta(seconds=30), NOW, 10.0)
+        clockwork = Clockwork(NOW + timedelta(seconds=30), NOW, 10.0, 30.0)
         assert clockwork.quiet_from == pytest.approx(now + 27.5, abs=0.2)
         progressing = Progressing(write, now - 1.0)
         progressing._next = 0.0

@@ -161,6 +161,54 @@ def test_the_answers_are_shared_between_the_waves_of_an_investigation() -> None:
     assert transport.asked == ["first", "second"]
 
 
+@dataclass
+class Slow(Answers):
+    """A transport that needs half a second, and says so when there is less."""
+
+    async def ask(self, request: Request[Any], turn: Turn) -> Any:
+        """The reply in the table, when there is time for it."""
+        self.asked.append(request.shown)
+        left = turn.deadline - asyncio.get_running_loop().time()
+        await asyncio.sleep(min(0.5, left))
+        return self.replies[request.shown] if left >= 0.5 else TIMEOUT
+
+
+def test_what_ran_out_of_time_in_a_short_wave_is_asked_again_in_a_longer_one() -> None:
+    transport = Slow({"first": vector(1)})
+
+    async def waves() -> list[EvidenceStatus]:
+        memo, found = Memo(), list[Evidence]()
+        for seconds in (0.1, 0.1, 5.0, 5.0):
+            turn = Turn(asyncio.get_running_loop().time() + seconds, NOW)
+            found += await gather([Ask("a", once("first"), None)], (transport,), turn, memo=memo)
+        return [item.status for item in found]
+
+    out, collected = EvidenceStatus.TIMEOUT, EvidenceStatus.COLLECTED
+    assert asyncio.run(waves()) == [out, out, collected, collected]
+    assert transport.asked == ["first", "first"]
+
+
+def test_who_waits_for_a_question_with_less_time_asks_it_again_in_its_own() -> None:
+    transport = Slow({"first": vector(1)})
+
+    async def waves() -> list[EvidenceStatus]:
+        memo, clock = Memo(), asyncio.get_running_loop().time
+
+        async def wave(seconds: float, count: int) -> tuple[Evidence, ...]:
+            asks = [Ask(f"e{index}", once("first"), None) for index in range(count)]
+            return await gather(asks, (transport,), Turn(clock() + seconds, NOW), memo=memo)
+
+        short = asyncio.create_task(wave(0.1, 1))
+        while not transport.asked:
+            await asyncio.sleep(0)
+        long = await wave(5.0, 2)
+        return [one.status for one in (*await short, *long)]
+
+    collected = EvidenceStatus.COLLECTED
+    assert asyncio.run(waves()) == [EvidenceStatus.TIMEOUT, collected, collected]
+    assert transport.asked == ["first", "first"]
+
+
 def test_a_question_that_failed_is_a_reason_and_not_zero() -> None:
     (found,) = run([By(two)], Answers({"first": EMPTY, "second": TIMEOUT}))
     assert found.status is EvidenceStatus.TIMEOUT

@@ -10,6 +10,7 @@ from tailhound.model import (
     Diagnosis,
     Evidence,
     EvidenceStatus,
+    FactValue,
     Incident,
     Outlook,
     Progress,
@@ -24,6 +25,7 @@ from tailhound.store.records import Record
 from tests.unit.durable.kit import evidence
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
+ASKED = verdicts.AskedFor(sha="", requested_at=NOW, verdict_by=NOW + timedelta(seconds=30))
 
 
 def _record(state: State = State.INVESTIGATING, n: int = 1, done: int = 0) -> Record:
@@ -53,18 +55,18 @@ def _diagnosis(primary: str | None = "cpu", *found: Evidence) -> Diagnosis:
 
 
 def test_a_verdict_ends_its_investigation_once() -> None:
-    after = verdicts.diagnosed(_record(), 1, _diagnosis(), NOW)
+    after = verdicts.diagnosed(_record(), 1, _diagnosis(), NOW, ASKED)
     assert after is not None
     assert after.done == 1
     assert after.incident.state is State.DIAGNOSED
     assert after.incident.timeline[-1].what == "Verdict: cause found: the CPU limit"
-    assert verdicts.diagnosed(after, 1, _diagnosis(), NOW) is None
+    assert verdicts.diagnosed(after, 1, _diagnosis(), NOW, ASKED) is None
     assert verdicts.failed(after, 1, "late", NOW) is None
 
 
 def test_a_verdict_does_not_open_what_is_resolved_joined_or_being_mended() -> None:
     for state in (State.RESOLVED, State.JOINED, State.MITIGATING):
-        after = verdicts.diagnosed(_record(state), 1, _diagnosis(), NOW)
+        after = verdicts.diagnosed(_record(state), 1, _diagnosis(), NOW, ASKED)
         assert after is not None
         assert after.incident.state is state
         broken = verdicts.failed(_record(state), 1, "why", NOW)
@@ -84,11 +86,35 @@ def test_progress_of_an_investigation_that_is_over_is_not_shown() -> None:
 def test_a_revision_names_the_old_verdict_only_when_it_is_another_one() -> None:
     record = _record(State.DIAGNOSED, done=1)
     same = verdicts.revised(record, _diagnosis(), _diagnosis(), "why", NOW)
+    assert same is not None
     assert same.incident.revised is None
     other = verdicts.revised(record, _diagnosis(None), _diagnosis(), "why", NOW)
+    assert other is not None
     assert other.incident.revised is not None
     assert other.incident.revised.was == "no cause confirmed"
     assert other.incident.revised.was_at == NOW
+
+
+def test_a_revision_that_is_written_twice_is_told_once() -> None:
+    record, later = _record(State.DIAGNOSED, done=1), NOW + timedelta(seconds=2)
+    once = verdicts.revised(record, _diagnosis(None), _diagnosis(), "why", NOW)
+    assert once is not None
+    assert verdicts.revised(once, _diagnosis(None), _diagnosis(), "why", later) is None
+
+
+def test_a_verdict_long_after_its_time_says_so_and_about_which_moment() -> None:
+    late = NOW + timedelta(hours=8)
+    after = verdicts.diagnosed(_record(), 1, _diagnosis(), late, ASKED)
+    assert after is not None
+    assert [line.what.replace("\u00a0", " ") for line in after.incident.timeline] == [
+        "tailhound came to look 8 h after it was asked for",
+        "Verdict: cause found: the CPU limit",
+    ]
+    ended = _record(State.RESOLVED).edited(resolved_at=NOW + timedelta(minutes=4))
+    over = verdicts.diagnosed(ended, 1, _diagnosis(), late, replace(ASKED, until=late))
+    assert over is not None
+    assert "Prometheus was asked about 02:53 UTC" in over.incident.timeline[0].what
+    assert over.incident.asked_until is None
 
 
 def test_newer_evidence_takes_the_place_of_the_older_of_its_name() -> None:
@@ -148,39 +174,30 @@ def test_what_fits_a_checkpoint_passes_unchanged() -> None:
 
 
 def test_evidence_too_large_for_a_checkpoint_is_unknown_and_says_so() -> None:
-    series = tuple({"at": float(i), "value": 1.0} for i in range(20_000))
-    large = replace(evidence("large"), facts={"load_series": series})
+    tasks: tuple[dict[str, FactValue], ...] = tuple(
+        {"name": f"task-{i}", "value": 1.0} for i in range(20_000)
+    )
+    large = replace(evidence("large"), facts={"tasks": tasks})
     fitted = verdicts.fitted(_plain(evidence("small"), large))
     assert _size(fitted["evidence"]) <= verdicts.CHECKPOINT_AT_MOST
+    assert fitted["other"] == 1
     small, cut = codec.evidence_from_plain(fitted["evidence"])
     assert small == evidence("small")
     assert cut.status is EvidenceStatus.TRUNCATED
-    assert cut.facts == {}
-    assert "KiB" in cut.reason
+    assert cut.facts == {"tasks": None}
+    assert "20,000 records, too many to keep" in cut.reason
 
 
-def test_answers_go_before_facts_when_a_checkpoint_is_too_small() -> None:
+def test_of_many_passes_together_each_evidence_keeps_its_name() -> None:
     asked = tuple(
-        Asked(
-            question=f"q{i}",
-            backend="prometheus",
-            status=EvidenceStatus.COLLECTED,
-            answer="x" * 400,
-        )
-        for i in range(1000)
+        Asked(question="q" * 2_000, backend=f"ssh h{i}", status=EvidenceStatus.COLLECTED)
+        for i in range(500)
     )
-    chatty = replace(evidence("chatty"), asked=asked)
-    fitted = verdicts.fitted(_plain(chatty))
-    (kept,) = codec.evidence_from_plain(fitted["evidence"])
-    assert kept.facts == chatty.facts
-    assert kept.status is EvidenceStatus.COLLECTED
-    assert kept.asked[0].answer == ""
-
-
-def test_evidence_that_can_not_be_made_smaller_goes() -> None:
-    huge = evidence("x" * 300_000)
-    fitted = verdicts.fitted(_plain(evidence("small"), huge))
-    assert [e.name for e in codec.evidence_from_plain(fitted["evidence"])] == ["small"]
+    many = [replace(evidence(f"e{i}"), asked=asked) for i in range(8)]
+    fitted = verdicts.fitted(_plain(*many))
+    kept = codec.evidence_from_plain(fitted["evidence"])
+    assert [item.name for item in kept] == [f"e{i}" for i in range(8)]
+    assert _size(fitted["evidence"]) <= verdicts.CHECKPOINT_AT_MOST
 
 
 ROLLED = Changed(at=NOW - timedelta(minutes=20), kind="rollout", what="rollout of chat", by="argo")
@@ -188,7 +205,7 @@ ROLLED = Changed(at=NOW - timedelta(minutes=20), kind="rollout", what="rollout o
 
 def test_what_changed_before_stands_in_the_timeline_at_its_time_and_once() -> None:
     changed = replace(_diagnosis(), changed=(ROLLED,))
-    after = verdicts.diagnosed(_record(), 1, changed, NOW)
+    after = verdicts.diagnosed(_record(), 1, changed, NOW, ASKED)
     assert after is not None
     lines = [line.what for line in after.incident.timeline]
     assert lines == ["rollout of chat (by argo)", "Verdict: cause found: the CPU limit"]
@@ -196,6 +213,7 @@ def test_what_changed_before_stands_in_the_timeline_at_its_time_and_once() -> No
     nameless = replace(ROLLED, by="", what="node a joined", at=NOW - timedelta(minutes=30))
     late = replace(changed, changed=(nameless, ROLLED))
     again = verdicts.revised(after, changed, late, "ssh answered", NOW + timedelta(minutes=1))
+    assert again is not None
     assert [line.what for line in again.incident.timeline] == ["node a joined", *lines]
 
 

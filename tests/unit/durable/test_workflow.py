@@ -2,12 +2,19 @@
 
 import asyncio
 import logging
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from tailhound.durable.boot import Boot
+from tailhound.durable.cases import Cases
 from tailhound.durable.engine import Fate
-from tailhound.model import EvidenceStatus, Outlook, State
+from tailhound.durable.investigating import Plain, Record
+from tailhound.flow import Turn
+from tailhound.model import EvidenceStatus, FactValue, Incident, Outlook, State
+from tailhound.store import codec
 from tailhound.store.database import Database
 from tailhound.transports.recording import parsed
 from tests.unit.durable import kit
@@ -134,6 +141,104 @@ def test_a_late_run_that_fails_leaves_the_verdict_as_it_is(tmp_path: Path) -> No
             assert lab.incident(id).state is State.DIAGNOSED
 
     logging.getLogger("dbos").setLevel("CRITICAL")
+    kit.run(scene())
+
+
+class Night(Detective):
+    """A detective that notes which moment it is asked about, and how the incident stands then."""
+
+    async def resolve(self, incident: Incident, turn: Turn, *, record: Record) -> Plain:
+        self.calls.append(f"{incident.state.value} at {turn.as_of:%H:%M}")
+        return await super().resolve(incident, turn, record=record)
+
+
+async def _left_overnight(folder: Path, clock: Clock, *, ends: bool) -> str:
+    """An incident with a verdict whose late run hung when the process stopped."""
+    detective = Detective(slow=("cpu",), hangs_at="again")
+    async with kit.lab(folder, detective=detective, boot=Boot(clock=clock)) as lab:
+        id = await lab.accepted(body(alert()))
+        assert (await lab.diagnosed(id)).asked_until is not None
+        await kit.until(lambda: "again" in detective.calls)
+    async with kit.intake_alone(folder, clock=clock) as desk:
+        clock.advance(5)
+        if ends:
+            await desk.accept(alert(ends_at="2026-11-30T02:53:04Z"))
+    return id
+
+
+@pytest.mark.parametrize(("ends", "seconds"), [(False, 8 * 3600), (True, 8 * 3600), (True, 5)])
+def test_a_late_run_asks_nobody_beyond_its_time_or_once_the_incident_is_over(
+    tmp_path: Path, ends: bool, seconds: float
+) -> None:
+    async def scene() -> None:
+        clock = Clock()
+        id = await _left_overnight(tmp_path, clock, ends=ends)
+        clock.advance(seconds)
+        async with kit.lab(tmp_path, boot=Boot(clock=clock)) as lab:
+            late = f"late:{id}:1"
+            await kit.until(lambda: late not in lab.durable.engine.running and _done(lab, late))
+            incident = lab.incident(id)
+            assert lab.detective.calls == []
+            assert incident.revised is None
+            assert incident.asked_until is None
+            assert incident.diagnosis is not None
+            assert incident.diagnosis.outlook is Outlook.NONE_CONFIRMED
+
+    kit.run(scene())
+
+
+def _done(lab: kit.Lab, workflow: str) -> bool:
+    with lab.database.reading() as connection:
+        found = connection.execute(
+            sa.text("SELECT status FROM workflow_status WHERE workflow_uuid = :id"),
+            {"id": workflow},
+        ).scalar()
+    return found == "SUCCESS"
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_run_that_begins_hours_later_looks_at_now_only_where_the_alert_still_fires(
+    tmp_path: Path, ends: bool
+) -> None:
+    async def scene() -> None:
+        clock = Clock()
+        async with kit.intake_alone(tmp_path, clock=clock) as desk:
+            (id,) = (await desk.accept(alert())).incidents
+            clock.advance(300)
+            if ends:
+                await desk.accept(alert(ends_at="2026-11-30T02:57:00Z"))
+        clock.advance(8 * 3600)
+        async with kit.lab(tmp_path, detective=Night(), boot=Boot(clock=clock)) as lab:
+            incident = await lab.diagnosed(id)
+            first = "resolved at 02:53" if ends else "investigating at 10:58"
+            assert lab.detective.calls[0] == first
+            (told,) = [line.what for line in incident.timeline if "came to look" in line.what]
+            assert ("Prometheus was asked about 02:53 UTC" in told) is ends
+
+    kit.run(scene())
+
+
+def test_a_revision_whose_answer_was_lost_is_told_once(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path, detective=Detective(slow=("cpu",))) as lab:
+            id = await lab.accepted(body(alert()))
+            await kit.until(lambda: lab.incident(id).revised)
+            incident = lab.incident(id)
+            new, cases = incident.diagnosis, Cases(lab.durable._desk)
+            assert new is not None
+            assert incident.revised is not None
+            old = replace(
+                new,
+                outlook=Outlook.NONE_CONFIRMED,
+                primary=None,
+                chain=(),
+                confidence=None,
+                decided_at=incident.revised.was_at,
+            )
+            cases.revise(id, 1, old, new, incident.revised.why)
+            after = lab.incident(id)
+            assert sum("Verdict revised" in line.what for line in after.timeline) == 1
+
     kit.run(scene())
 
 
@@ -327,9 +432,14 @@ def test_two_incidents_of_one_workload_join_the_earlier_whoever_notices(tmp_path
             ids = [await lab.accepted(content) for content in bodies]
             await kit.until(lambda: sum(lab.incident(id).state is State.JOINED for id in ids) == 5)
             await lab.diagnosed(ids[0])
-            into = {lab.incident(id).joined_into for id in ids[1:]}
-            assert lab.incident(ids[0]).state is State.DIAGNOSED
-            assert ids[0] in into
+            first = lab.incident(ids[0])
+            assert first.state is State.DIAGNOSED
+            for id in ids[1:]:
+                into = lab.incident(id)
+                while into.joined_into:
+                    assert lab.incident(into.joined_into).received_at <= into.received_at
+                    into = lab.incident(into.joined_into)
+                assert into.id == first.id
             assert len(lab.incident(ids[0]).alerts) == 6
 
     kit.run(scene())
@@ -366,7 +476,7 @@ def test_a_stop_in_the_middle_is_taken_up_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite
-def test_a_full_disk_during_an_investigation_delays_its_outcome_and_no_more(
+def test_a_full_disk_during_an_investigation_keeps_no_outcome_from_being_seen(
     tmp_path: Path,
 ) -> None:
     async def scene() -> None:
@@ -395,12 +505,29 @@ def _limit_pages(database: Database, pages: int) -> None:
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
 
 
+@dataclass
+class Verbose(Detective):
+    """Its conditional evidence is more than a checkpoint holds."""
+
+    async def deepen(
+        self, incident: Incident, resolved: Plain, collected: Plain, turn: Turn, *, record: Record
+    ) -> Plain:
+        rows: tuple[dict[str, FactValue], ...] = tuple(
+            {"name": f"task-{i}", "value": float(i)} for i in range(20_000)
+        )
+        found = replace(kit.evidence("tasks"), facts={"tasks": rows})
+        return {"evidence": codec.evidence_to_plain((found,))}
+
+
 def test_evidence_that_no_checkpoint_holds_becomes_truncated(tmp_path: Path) -> None:
     async def scene() -> None:
-        async with kit.lab(tmp_path, detective=Detective(conditional=("x" * 300_000,))) as lab:
+        async with kit.lab(tmp_path, detective=Verbose()) as lab:
             incident = await lab.diagnosed(await lab.accepted(body(alert())))
             assert incident.diagnosis is not None
-            assert [e.name for e in incident.diagnosis.evidence][:2] == ["cpu", "spec"]
+            found = {item.name: item for item in incident.diagnosis.evidence}
+            assert list(found) == ["cpu", "spec", "tasks"]
+            assert found["tasks"].status is EvidenceStatus.TRUNCATED
+            assert "20,000 records, too many to keep" in found["tasks"].reason
 
     kit.run(scene())
 
