@@ -66,7 +66,8 @@ class SymptomRow:
     """One latency: its mean now and usually, and the samples that its onset is read from.
 
     `pods` is asked of a latency that grew at a workload of several pods. A pod that served nothing
-    is not in it.
+    is not in it. `requests_count` is how many requests a quantile of thin traffic rests on; nothing
+    where there are enough.
     """
 
     symptom: str
@@ -77,6 +78,7 @@ class SymptomRow:
     quantile_usual_seconds: float | None = None
     quantile: str = ""
     clipped: bool = False
+    requests_count: float | None = None
     series: Series | None = None
     usual_series: Series | None = None
     pods: tuple[PodPace, ...] | None = None
@@ -176,6 +178,7 @@ def _quantile(
     return replace(
         row,
         quantile=f"p{q * 100:g}",
+        requests_count=requests if requests < THIN_REQUESTS else None,
         quantile_seconds=now,
         quantile_usual_seconds=before,
         clipped=now is not None and now >= top,

@@ -112,6 +112,21 @@ def test_what_is_slow_although_its_cause_is_ruled_out_is_told() -> None:
     assert told(diagnosis(DRIVE)) == [SAID]
 
 
+def test_what_is_as_usual_is_not_unusual() -> None:
+    """Replicas that are missing, and were as a rule, say nothing of this incident."""
+    names = ("replicas.missing_peak_count", "replicas.missing_count_usual")
+    more = replace(
+        SLOW,
+        claim="More are missing than as a rule",
+        truth=Truth.FALSE,
+        seen=tuple(Seen(name=name, value=2, unit="count") for name in names),
+        needs=(),
+    )
+    assert told(diagnosis(replace(DRIVE, checks=(SLOW, more, HOT)))) == []
+    unmeasured = replace(more, seen=(more.seen[0],))
+    assert told(diagnosis(replace(DRIVE, checks=(SLOW, unmeasured, HOT)))) == [SAID]
+
+
 def test_every_surface_tells_what_is_unusual_all_the_same() -> None:
     it = replace(UNKNOWN, diagnosis=diagnosis(DRIVE))
     shown = str(message(it, page_url="https://bot/i/1", now=NOW).blocks)

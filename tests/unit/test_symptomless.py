@@ -7,9 +7,10 @@ import pytest
 
 from tailhound.model import Asked, Evidence, EvidenceStatus, telling
 from tailhound.model.names import small
-from tailhound.model.symptomless import LATENCY, symptomless
+from tailhound.model.symptomless import LATENCY, history_seconds, symptomless
 
-SERIES = tuple({"at": float(at), "value": 1.0} for at in range(5))
+SERIES = tuple({"at": at * 675.0, "value": 1.0} for at in range(5))
+YOUNGER = tuple({"at": at * 300.0, "value": 1.0} for at in range(5))
 NBSP = "\u00a0"
 
 
@@ -53,6 +54,20 @@ def said(*items: Evidence) -> str:
 TIMEOUT = (EvidenceStatus.TIMEOUT, "Prometheus did not answer within 10 s. Fix: look at it")
 
 
+def test_a_young_history_is_told_with_its_age() -> None:
+    told = said(evidence(row(**YOUNG, series=YOUNGER), row("inter-token", **YOUNG)))
+    assert told == (
+        "unknown (no usual value yet (history: 20 min): first token 700 ms, inter-token 700 ms)"
+    )
+
+
+def test_a_series_that_is_as_old_as_one_looks_is_not_called_young() -> None:
+    assert history_seconds(SERIES) is None
+    assert history_seconds(YOUNGER) == 1200
+    assert history_seconds(()) is None
+    assert history_seconds([{"at": "soon"}, 3]) is None
+
+
 def test_health_is_claimed_only_where_everything_was_measured_and_compared() -> None:
     assert symptomless([evidence(row())]).nothing_grew is True
     assert said(evidence(row())) == "none grew: first token 700 ms, usually 700 ms (as usual)"
@@ -87,7 +102,7 @@ def test_health_is_claimed_only_where_everything_was_measured_and_compared() -> 
         ),
         (
             (evidence(row(series=SERIES[:2])),),
-            "unknown (no usual value yet: first token 700 ms)",
+            "unknown (no usual value yet (history: 11 min 15 s): first token 700 ms)",
         ),
         (
             (evidence(row(), row("inter-token", **YOUNG)),),

@@ -203,6 +203,12 @@ def test_any_fact_has_words(value: object, unit: str, words: str) -> None:
     assert plain(fact(value, unit)) == words  # type: ignore[arg-type]
 
 
+def test_where_nothing_is_usual_yet_the_age_of_the_history_is_told() -> None:
+    told = with_usual(0.08, None, "seconds", history_seconds=7200)
+    assert told.replace("\u00a0", " ") == "80 ms, no usual value yet (history: 2 h)"
+    assert with_usual(0.08, 0.04, "seconds", history_seconds=7200).endswith("(x2)")
+
+
 def test_times_are_utc_and_the_date_shows_when_it_is_not_today() -> None:
     at = datetime(2026, 11, 29, 3, 38, 21, tzinfo=UTC)
     assert clock(at) == "03:38 UTC"

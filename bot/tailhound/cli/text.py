@@ -106,7 +106,7 @@ def _symptom(diagnosis: Diagnosis) -> list[str]:
     seen = diagnosis.symptom
     if seen is None:
         return [f"  symptom   {safe(telling.no_symptom(diagnosis), 300)}"]
-    said = with_usual(seen.value, seen.usual, seen.unit, at_least=seen.at_least)
+    said = telling.valued(seen)
     slo = f", SLO {number(seen.slo, seen.unit)}" if seen.slo is not None else ""
     grew = "".join(f", {part}" for part in (diagnosis.scope, telling.shape(diagnosis)) if part)
     begun = f", {telling.slow(seen)} since {clock(seen.onset)}" if seen.onset else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of, teeth_of
 from tailhound.model import Evidence, FactValue, Stage, Symptom
-from tailhound.model.symptomless import LATENCY
+from tailhound.model.symptomless import LATENCY, history_seconds
 
 LOAD_UP, LOAD_DOWN = 1.25, 0.8
 """Arrivals this far from usual are "up" or "down". Our own default."""
@@ -71,6 +71,8 @@ def _latency_symptom(row: Mapping[str, Any], slo: Mapping[str, float]) -> Sympto
         usual=_number(before),
         slo=slo.get(f"{row['symptom']}_{quantile}_seconds"),
         at_least=row.get("clipped") is True and quantile != "mean",
+        thin_requests=_number(row.get("requests_count")) if quantile != "mean" else None,
+        history_seconds=history_seconds(row.get("series")) if _number(before) is None else None,
     )
 
 

@@ -117,14 +117,16 @@ def unusual(diagnosis: Diagnosis | None) -> tuple[Unusual, ...]:
     """What was measured to be out of the ordinary although its cause is ruled out.
 
     Told only while nothing is confirmed: beside a cause it would be a second suspect. A runbook's
-    first claim says what is out of the ordinary; it counts where a value lies above a bound.
+    first claim says what is out of the ordinary; it counts where a value lies above a bound, and no
+    other claim found it to be as usual.
     """
     if diagnosis is None or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
         return ()
     found = []
     for cause in diagnosis.causes:
         first = next((check for check in cause.checks if check.part is Part.CONFIRM), None)
-        if cause.verdict is Verdict.REFUTED and first is not None and _is_above(first):
+        above = first is not None and _is_above(first) and not _is_as_usual(cause)
+        if cause.verdict is Verdict.REFUTED and first is not None and above:
             place = _place(cause, first, diagnosis.evidence)
             found.append(Unusual(cause=cause, check=first, place=place))
     return tuple(found)
@@ -136,6 +138,16 @@ def _is_above(check: Check) -> bool:
     below = {bound.fact for bound in check.needs if bound.comparison in ("<", "<=")}
     return check.truth is Truth.TRUE and any(
         seen.name in above - below and seen.value is not None for seen in check.seen
+    )
+
+
+def _is_as_usual(cause: Cause) -> bool:
+    """Whether a claim does not hold that compares a value with its own usual one."""
+    return any(
+        check.part is Part.CONFIRM
+        and check.truth is Truth.FALSE
+        and any(seen.name.endswith("_usual") and seen.value is not None for seen in check.seen)
+        for check in cause.checks
     )
 
 

@@ -1,15 +1,19 @@
 """Why a diagnosis has no symptom: nothing grew, or nobody could tell; not the same at all."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tailhound.model.evidence import Evidence, EvidenceStatus
 from tailhound.model.names import listed, small
-from tailhound.model.wording import NOT_MEASURED, number, with_usual
+from tailhound.model.wording import NOT_MEASURED, no_usual, number, with_usual
 
 LATENCY = "prometheus.request_latency"
 """The collector whose evidence every latency incident gets, whatever the runbooks ask."""
+
+LOOKED_BACK_SECONDS = 2600.0
+"""The collectors look back for 45 minutes; a series that begins later is younger than that."""
 
 SAMPLES = 3
 """An onset needs three scrapes outside the band; with fewer nobody can tell."""
@@ -44,6 +48,7 @@ class _Row:
     usual: float | None
     unit: str
     compared: bool
+    history_seconds: float | None = None
 
     @property
     def beside_usual(self) -> str:
@@ -58,14 +63,27 @@ def symptomless(evidence: Iterable[Evidence]) -> Symptomless:
     if not rows:
         why = silent or "no latency or error series of it in Prometheus"
         return Symptomless(False, f"unknown ({why})")
-    young = [f"{row.name} {number(row.value, row.unit)}" for row in rows if not row.compared]
-    told = f"no usual value yet: {listed(young)}" if young else ""
+    young = [row for row in rows if not row.compared]
+    ages = [row.history_seconds for row in young if row.history_seconds is not None]
+    told = f"{no_usual(max(ages, default=None))}: {_listed(young)}" if young else ""
     if not young and not silent:
         return Symptomless(True, f"none grew: {listed([row.beside_usual for row in rows])}")
     why = "; ".join(part for part in (told, silent) if part)
     if len(young) < len(rows):
         why = f"of what could be compared nothing grew; {why}"
     return Symptomless(False, f"unknown ({why})")
+
+
+def _listed(rows: Sequence[_Row]) -> str:
+    return listed([f"{row.name} {number(row.value, row.unit)}" for row in rows])
+
+
+def history_seconds(series: Any) -> float | None:
+    """How old a series is that began within the time that was looked at; None for an older one."""
+    samples = [one for one in series if isinstance(one, Mapping)] if _length(series) else []
+    times = [at for one in samples if (at := _number(one.get("at"))) is not None]
+    age = max(times) - min(times) if times else math.inf
+    return age if age < LOOKED_BACK_SECONDS else None
 
 
 def _silent(items: Sequence[Evidence]) -> str:
@@ -104,6 +122,7 @@ def _row(record: Mapping[str, Any]) -> _Row | None:
         compared=usual is not None
         and _length(record.get("series")) >= SAMPLES
         and _length(record.get("usual_series")) > 0,
+        history_seconds=history_seconds(record.get("series")),
     )
 
 

@@ -16,7 +16,7 @@ from tailhound.model.names import backend_name, cause_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.unanswered import down, origin, worth_asking
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
-from tailhound.model.wording import clock, count
+from tailhound.model.wording import clock, count, with_usual
 from tailhound.truth import Truth
 
 _ENDS = {
@@ -139,6 +139,27 @@ def no_symptom(diagnosis: Diagnosis) -> str:
 def slow(symptom: Symptom | None) -> str:
     """`slow` of a time, `high` of anything else: how the symptom left its usual band."""
     return "slow" if symptom is not None and symptom.unit == "seconds" else "high"
+
+
+def valued(symptom: Symptom) -> str:
+    """`3.1 s, usually 0.8 s (x3.9), p99 not used: 43 requests`: the value with all that belongs to
+    it.
+    """
+    value = with_usual(
+        symptom.value,
+        symptom.usual,
+        symptom.unit,
+        at_least=symptom.at_least,
+        history_seconds=symptom.history_seconds,
+    )
+    return ", ".join(part for part in (value, thin(symptom)) if part)
+
+
+def thin(symptom: Symptom | None) -> str:
+    """`p99 not used: 43 requests`: why a lower quantile is told; "" where it is not."""
+    if symptom is None or symptom.thin_requests is None:
+        return ""
+    return f"p99 not used: {plural(round(symptom.thin_requests), 'request')}"
 
 
 def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:

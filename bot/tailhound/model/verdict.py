@@ -141,6 +141,8 @@ class Symptom:
     `name` is what people read ("inter-token p99"), `unit` as in `model.facts`. `at_least` is true
     for a quantile that is clipped by its top bucket. `usual_from` names the windows that made the
     usual value ("1 h", "1 d", "7 d"). `slo` is the configured objective, None without one.
+    `thin_requests` is set for a lower quantile that stands in for p99: so few requests there were.
+    `history_seconds` is set where there is no usual value because the series is so young.
     `half_grown` is when half of the growth had come, of whatever symptom grew last: a trigger may
     slow a little at once, and its mechanism much more later.
     """
@@ -154,6 +156,8 @@ class Symptom:
     onset: datetime | None = None
     at_least: bool = False
     half_grown: datetime | None = None
+    thin_requests: float | None = None
+    history_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,11 +73,28 @@ def times(now: float, usual: float | None, *, at_least: bool = False) -> str:
     return f"at least {text}" if at_least else text
 
 
-def with_usual(value: float, usual: float | None, unit: str, *, at_least: bool = False) -> str:
-    """`12.4 s, usually 0.8 s (x15)`; `2.4/s, usually 0`; `80 ms, no usual value yet`."""
+def no_usual(history_seconds: float | None = None) -> str:
+    """`no usual value yet (history: 20 min)`; without the history where nobody knows it."""
+    if history_seconds is None or not 0 <= history_seconds < math.inf:
+        return "no usual value yet"
+    return f"no usual value yet (history: {duration(history_seconds)})"
+
+
+def with_usual(
+    value: float,
+    usual: float | None,
+    unit: str,
+    *,
+    at_least: bool = False,
+    history_seconds: float | None = None,
+) -> str:
+    """`12.4 s, usually 0.8 s (x15)`; `2.4/s, usually 0`; `80 ms, no usual value yet`.
+
+    `history_seconds` is how old the series is, where there is no usual value for that.
+    """
     text = number(value, unit, at_least=at_least)
     if usual is None or not math.isfinite(usual):
-        return f"{text}, no usual value yet"
+        return f"{text}, {no_usual(history_seconds)}"
     ratio = times(value, usual, at_least=at_least)
     return f"{text}, usually {_usual(usual, value, unit)}" + (f" ({ratio})" if ratio else "")
 
@@ -85,7 +102,7 @@ def with_usual(value: float, usual: float | None, unit: str, *, at_least: bool =
 def beside(usual: float | None, value: float, unit: str) -> str:
     """`usually 0.8 s`, `no usual value yet`: what stands beside a value."""
     if usual is None or not math.isfinite(usual):
-        return "no usual value yet"
+        return no_usual()
     return f"usually {_usual(usual, value, unit)}"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tailhound.model import CLOSED_STATES, Incident, Outlook, State, telling
 from tailhound.model.redaction import redacted
-from tailhound.model.wording import clock, duration, with_usual
+from tailhound.model.wording import clock, duration
 from tailhound.notifiers import Delivery, Posted
 
 _LIMIT = 200
@@ -97,5 +97,4 @@ def _symptom(incident: Incident) -> list[str]:
     symptom = incident.diagnosis.symptom if incident.diagnosis else None
     if symptom is None:
         return []
-    value = with_usual(symptom.value, symptom.usual, symptom.unit, at_least=symptom.at_least)
-    return [f"{symptom.name} {value}"]
+    return [f"{symptom.name} {telling.valued(symptom)}"]

@@ -54,7 +54,7 @@ class FeedbackForm(Form):
             ack(errors(said))
             return
         click = Click(note.incident, opened.person, event.envelope)
-        deed = Deed(lambda: tools.deeds.rate(click, said), RATING, _SAVED.format(note.incident))
+        deed = Deed(lambda: tools.deeds.rate(click, said), RATING, _SAVED.format(found.value.id))
         self.store(ack, deed, opened)
 
     def _open(self, event: Event, _person: Person, incident: str) -> None:

@@ -103,7 +103,7 @@ class SlackListeners:
             app.action(chosen)(silence.choice_made)
         for link in (PAGE, POSTMORTEM, TICK):
             app.action(link)(_acknowledged)
-        app.action(TRY_AGAIN)(_again(tools, silence, feedback))
+        app.action(TRY_AGAIN)(_again(silence, feedback))
         app.view(SILENCE_FORM)(silence.form_sent)
         app.view(FEEDBACK_FORM)(feedback.form_sent)
         app.command("/tailhound")(Commanding(tools, silence).typed)
@@ -142,15 +142,13 @@ def _acknowledged(ack: Ack) -> None:
     ack()
 
 
-def _again(
-    tools: Tools, silence: SilenceForm, feedback: FeedbackForm
-) -> Callable[[Ack, BoltRequest], None]:
+def _again(silence: SilenceForm, feedback: FeedbackForm) -> Callable[[Ack, BoltRequest], None]:
     """*Try again*, in whichever form it is."""
 
     def again(ack: Ack, req: BoltRequest) -> None:
         ack()
         event = Event.of(req)
         form = silence if silence.note(event) else feedback
-        tools.behind.do(lambda: form.try_again(event))
+        form.begin(event, lambda: form.try_again(event))
 
     return again

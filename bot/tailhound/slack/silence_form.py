@@ -134,7 +134,8 @@ class SilenceForm(Form):
             ack(errors(wished))
             return
         click = Click(note.incident, opened.person, f"view:{opened.view['id']}"[:200])
-        deed = Deed(lambda: tools.deeds.silence(click, wished), NOTE, _recorded(wished, note))
+        told = _recorded(wished, choice.incident.id)
+        deed = Deed(lambda: tools.deeds.silence(click, wished), NOTE, told)
         self.store(ack, deed, opened)
 
     def _allowed(self, event: Event) -> Opened | str:
@@ -225,9 +226,9 @@ def _why_no_choice(found: Found) -> str:
     return missing(found)
 
 
-def _recorded(wished: Wish, note: Note) -> str:
+def _recorded(wished: Wish, incident: str) -> str:
     lasting = duration(wished.hours * 3600)
     return (
-        f"Recorded: silence for {lasting}. The message of {note.incident} says so as soon as "
+        f"Recorded: silence for {lasting}. The message of {incident} says so as soon as "
         "Alertmanager has it."
     )

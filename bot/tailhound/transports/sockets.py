@@ -5,6 +5,9 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Sequence
+
+from tailhound.transports.names import Address, Lookup, is_ip
 
 
 class Call:
@@ -25,6 +28,7 @@ class Call:
         self.cancelled = False
         self._lock = threading.Lock()
         self._handle: socket.socket | None = None
+        self._lookup: Lookup | None = None
 
     def remaining(self) -> float:
         """Seconds left. TimeoutError when there are none, or when the call was given up."""
@@ -56,9 +60,27 @@ class Call:
         """Give the call up: shut its socket down. Never blocks; may be called more than once."""
         with self._lock:
             self.cancelled = True
+            if self._lookup is not None:
+                self._lookup.done.set()
             if self._handle is not None:
                 with contextlib.suppress(OSError):  # the peer was faster, or it never connected
                     self._handle.shutdown(socket.SHUT_RDWR)
+
+    def addresses(self, host: str, port: int) -> Sequence[Address]:
+        """The addresses of a host. TimeoutError in time, though a resolver hangs; OSError."""
+        if is_ip(host):
+            return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        stage, self.stage = self.stage, "has a name that was not resolved"
+        lookup = Lookup(host, port)
+        with self._lock:
+            self._lookup = lookup
+        if lookup.start(self.remaining()):
+            lookup.done.wait(self.remaining())
+        found = lookup.found()
+        if found is None:
+            raise TimeoutError(f"the name {host} was not resolved in time")
+        self.stage = stage
+        return found
 
     def end(self) -> None:
         """The call is over: let go of the socket (it may live on in a connection pool)."""
@@ -74,7 +96,7 @@ def connect(host: str, port: int, call: Call) -> socket.socket:
     The addresses of the name are tried in turn, each with its share of the time. OSError of the
     last one (`socket.gaierror` when the name does not resolve, TimeoutError in time).
     """
-    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = call.addresses(host, port)
     error: OSError = socket.gaierror(f"no address for {host}")
     for index, (family, kind, protocol, _, address) in enumerate(addresses):
         sock = socket.socket(family, kind, protocol)

@@ -1,12 +1,12 @@
 """Which hosts there are and how they are reached. Names from outside are checked before use."""
 
-import ipaddress
 import re
 from dataclasses import dataclass
 
 from tailhound.errors import SettingsError
 from tailhound.model import Missing, Reason
 from tailhound.settings import Host, Ssh
+from tailhound.transports.names import is_ip
 from tailhound.transports.ssh_known_hosts import host_names
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?", re.ASCII)
@@ -75,15 +75,6 @@ class Inventory:
         if not _USER.fullmatch(user):
             raise SettingsError(f"{where}.user: {user!r} is no user name")
         return user
-
-
-def is_ip(address: str) -> bool:
-    """Whether an address needs no name resolution."""
-    try:
-        ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_address(address: str) -> bool:

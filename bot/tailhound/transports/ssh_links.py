@@ -16,8 +16,9 @@ import paramiko
 from tailhound.errors import SettingsError
 from tailhound.model import Missing, Reason
 from tailhound.settings import Ssh
+from tailhound.transports.names import is_ip
 from tailhound.transports.pool import STOPPING, Pool
-from tailhound.transports.ssh_inventory import Place, is_ip
+from tailhound.transports.ssh_inventory import Place
 from tailhound.transports.ssh_known_hosts import KnownHosts
 from tailhound.transports.ssh_leg import (
     BadGreeting,

@@ -113,6 +113,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.no_symptom,
     telling.blind,
     telling.slow,
+    telling.thin,
     words.groups,
     words.offers,
     words.price,

@@ -5,7 +5,7 @@ from datetime import datetime
 from tailhound.model import Incident, telling
 from tailhound.model.names import capital
 from tailhound.model.story import story
-from tailhound.model.wording import NOT_MEASURED, day_clock, duration, with_usual
+from tailhound.model.wording import NOT_MEASURED, day_clock, duration
 from tailhound.web.headline import name, seen
 
 __all__ = ["blind_spots", "span_of", "story", "symptom_of"]
@@ -28,7 +28,7 @@ def symptom_of(incident: Incident) -> str:
         return f"symptom: {NOT_MEASURED}"
     if symptom is None:
         return f"symptom: {seen(telling.no_symptom(diagnosis), 300)}"
-    value = with_usual(symptom.value, symptom.usual, symptom.unit, at_least=symptom.at_least)
+    value = telling.valued(symptom)
     parts = (f"{seen(symptom.name, 60)} {value}", seen(diagnosis.scope, 60),
              telling.shape(diagnosis))  # fmt: skip
     return ", ".join(part for part in parts if part)

@@ -91,6 +91,8 @@ def test_thin_traffic_reads_p90() -> None:
     thin = {**VLLM, "increase(": vector(({}, 43)), "histogram_quantile(0.9,": grew(0.2, 0.02)}
     rows = {row.symptom: row for row in collected(thin).symptoms or ()}
     assert rows["itl"].quantile == "p90"
+    assert rows["itl"].requests_count == 43
+    assert {row.requests_count for row in collected(VLLM).symptoms or ()} == {None}
 
 
 def test_a_quantile_at_the_top_bucket_is_clipped() -> None:

@@ -239,3 +239,30 @@ def test_what_a_node_counts_is_the_symptom_where_no_latency_moved() -> None:
     found = symptom_of([node, *slow], {}, ())
     assert found is not None
     assert found.name == "first token mean"
+
+
+def test_a_quantile_of_thin_traffic_keeps_how_many_requests_there_were() -> None:
+    row = latency("ttft", "first token", 1, 9, 9, 9) | {
+        "quantile": "p90",
+        "quantile_seconds": 12.0,
+        "quantile_usual_seconds": 1.5,
+        "requests_count": 43.2,
+    }
+    found = symptom_of(evidence([row]), {}, ())
+    assert found is not None
+    assert (found.name, found.thin_requests) == ("first token p90", 43.2)
+    assert found.history_seconds is None
+    enough = symptom_of(evidence([row | {"requests_count": None}]), {}, ())
+    assert enough is not None
+    assert enough.thin_requests is None
+
+
+def test_a_quantile_without_a_usual_value_is_told_with_the_age_of_its_series() -> None:
+    row = latency("ttft", "first token", 1, 9, 9, 9) | {
+        "quantile": "p99",
+        "quantile_seconds": 12.0,
+        "quantile_usual_seconds": None,
+    }
+    found = symptom_of(evidence([row]), {}, ())
+    assert found is not None
+    assert (found.usual, found.history_seconds) == (None, 180.0)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tailhound.model import Incident
+from tailhound.model import Incident, Symptom
 from tailhound.slack.blocks import message
 from tailhound.slack.buttons import Offers
 from tests.samples.incidents import (
@@ -238,3 +238,27 @@ def test_the_verdict_that_was_replaced_stands_before_the_chain() -> None:
     assert told[1] == "~03:02:30 no cause confirmed~"
     assert told[2] == "What led to what:"
     assert told[3].startswith("1. ")
+
+
+def test_a_lower_quantile_of_thin_traffic_says_why_it_stands_there() -> None:
+    symptom = replace(_symptom(), name="first token p90", thin_requests=43.2)
+    told = shown(_with_symptom(symptom))["S"]
+    assert told.startswith("*First token p90 80 ms* (p99 not used: 43 requests), usually 8 ms")
+    assert "not used" not in shown(CONFIRMED)["S"]
+
+
+def test_a_value_without_a_usual_one_is_told_with_the_age_of_its_history() -> None:
+    symptom = replace(_symptom(), usual=None, history_seconds=1200.0)
+    told = shown(_with_symptom(symptom))["S"]
+    assert told.startswith("*Inter-token p50 80 ms*, no usual value yet (history: 20 min)")
+
+
+def _symptom() -> Symptom:
+    assert CONFIRMED.diagnosis is not None
+    assert CONFIRMED.diagnosis.symptom is not None
+    return CONFIRMED.diagnosis.symptom
+
+
+def _with_symptom(symptom: Symptom) -> Incident:
+    assert CONFIRMED.diagnosis is not None
+    return replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, symptom=symptom))

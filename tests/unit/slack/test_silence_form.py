@@ -252,6 +252,13 @@ def test_a_sent_form_is_answered_within_three_seconds_whatever_hangs(
     assert len(wishes(room)) == 1
 
 
+def test_of_an_incident_that_has_joined_another_the_other_one_is_named(room: Floor) -> None:
+    room.desk.incidents["8R5W"] = replace(CONFIRMED, id="7F3K")
+    opened(room)
+    assert sent(room) == {}
+    assert "The message of 7F3K says so" in room.told()[0]
+
+
 def test_a_form_that_is_sent_twice_sets_one_silence(room: Floor) -> None:
     opened(room)
     put(room, "silence_why", "Other")
@@ -483,6 +490,11 @@ def test_when_too_much_goes_on_a_choice_is_told_so_in_the_form(room: Floor) -> N
         pass
     put(room, "silence_hours", "4")
     room.modal(lambda view: BUSY in texts(view))
+    before = room.slack.modal()
+    assert before is not None
+    was = before.hash
+    room.hands().use("try_again")
+    room.modal(lambda view: BUSY in texts(view) and view.hash != was)
     release.set()
     room.at_rest()
     room.hands().use("try_again")

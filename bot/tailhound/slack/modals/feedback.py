@@ -23,6 +23,7 @@ CHANGED: Final = (
 )
 LOADING: Final = "Reading the incident…"
 NOTE_LENGTH: Final = 500
+_EVERYONE: Final = "one sentence; no prompts, no secrets: everyone in the channel sees it"
 NOT_IN_LIST: Final = "-"
 _RATINGS: Final = {
     "right": (Rating.RIGHT, "Right"),
@@ -55,9 +56,8 @@ def form(
             sheet.field("The cause was", sheet.select(CAUSE, causes), optional=True, **hint),
             sheet.field(
                 "How do you know? (optional)",
-                sheet.text_field(NOTE, NOTE_LENGTH, "one sentence; everyone here sees it"),
+                sheet.text_field(NOTE, NOTE_LENGTH, _EVERYONE),
                 optional=True,
-                hint=plain("No prompts, no secrets: everyone in the channel sees it."),
             ),
             context(
                 "small",

@@ -199,7 +199,8 @@ def _titled(scope: Scope, known: Known) -> str:
 
 
 def _matchers(scope: Scope) -> str:
-    shown = [cut(clean(matcher.text), 120) for matcher in scope.matchers[:_MATCHERS_SHOWN]]
+    wide_first = sorted(scope.matchers, key=lambda matcher: matcher.name == "alertname")
+    shown = [cut(clean(matcher.text), 120) for matcher in wide_first[:_MATCHERS_SHOWN]]
     left = len(scope.matchers) - len(shown)
     return "\n".join([*shown, *([f"+ {left} more"] if left > 0 else [])])
 
@@ -213,7 +214,7 @@ def _effect(choice: Choice, known: Known, now: datetime) -> str:
         muted=None if found is None else Mrkdwn(_muted(found)),
         why=why,
         past=None if known.past is None else Mrkdwn(_past(known.past)),
-        others=_others(choice),
+        others=_others(choice, () if isinstance(firing, Missing) else firing),
         until=day_clock(now + timedelta(hours=choice.hours), now),
     )
 
@@ -239,12 +240,12 @@ def _past(past: Past) -> str:
     return f"{told}, among them {pages}: {escape.value(listed(past.real, 5), 80)}"
 
 
-def _others(choice: Choice) -> str:
-    """The alerts of the incident that go on."""
+def _others(choice: Choice, firing: Sequence[Alert]) -> str:
+    """The alerts that go on: of the incident, and of what the widest choice would mute."""
     matchers = choice.scope.matchers
     names = dict.fromkeys(
         clean(alert.name)
-        for alert in choice.incident.firing
+        for alert in (*choice.incident.firing, *firing)
         if not all(matcher.holds(alert.labels) for matcher in matchers)
     )
     return escape.value(listed([cut(name, 40) for name in names], 2), 120) if names else ""
