@@ -251,8 +251,8 @@ class Admission:
         return id in self._records or records.is_taken(self._connection, id)
 
     def _write(self) -> None:
-        begun = {id: self._records[id] for id in self._begun}
-        self._records |= placed(self._connection, begun)
+        asked_for = {id: self._records[id] for id in self._begun}
+        self._records |= placed(self._connection, asked_for)
         ending = self._ending()
         touched = list(dict.fromkeys((*self._created, *self._changed, *ending)))
         if not touched:
