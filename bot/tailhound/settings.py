@@ -167,7 +167,8 @@ class Ssh(Section):
 class Slack(Section):
     """Slack in Socket Mode. `bot_token` None = not configured. `channel` is a channel id.
 
-    `fallback_channel` takes over where a channel refuses for good. A channel gets at most
+    `fallback_channel` takes over where a channel refuses for good, `ops_channel` is told of the
+    bot's own trouble (empty = the fallback channel). A channel gets at most
     `messages_at_most` new messages in `storm_minutes`; further incidents become rows of one
     message.
     """
@@ -177,6 +178,7 @@ class Slack(Section):
     channel: Channel = ""
     routes: tuple[Route, ...] = ()
     fallback_channel: Channel = ""
+    ops_channel: Channel = ""
     threads: bool = True
     messages_at_most: Annotated[int, Field(ge=1, le=1000)] = 12
     storm_minutes: Annotated[float, Field(gt=0, le=1440)] = 10.0

@@ -72,6 +72,12 @@ class Arrivals(Collector):
                 gauge.add_metric([], at.timestamp())
             yield gauge
 
+    @property
+    def switch_seen(self) -> datetime | None:
+        """When the dead man's switch was seen last; None = not since the start."""
+        with self._lock:
+            return self._watchdog
+
     def lines(self) -> tuple[HealthLine, ...]:
         """The last alert, and the dead man's switch."""
         now = self._clock()

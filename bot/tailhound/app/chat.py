@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from tailhound.app.evidence_file import EvidenceFile
+from tailhound.app.ops import Post
 from tailhound.app.second_way import SECOND_WAY
 from tailhound.diagnosis.routing import channels, routed, why_no_thread
 from tailhound.durable import storm
@@ -28,6 +29,7 @@ class Chat:
     """Slack as the settings want it; without a token there is none, and nothing goes there.
 
     `clicks`: people's clicks come from elsewhere than Slack's socket, so buttons work without one.
+    `troubles` tells what is wrong with tailhound itself, for the last line of each message.
     """
 
     def __init__(self, settings: Settings, *, clicks: bool = False) -> None:
@@ -37,6 +39,7 @@ class Chat:
         self._notifier: SlackNotifier | None = None
         self._listeners: SlackListeners | None = None
         self._socket: SlackSocket | None = None
+        self.troubles: Callable[[], Sequence[str]] = tuple
 
     @property
     def listeners(self) -> SlackListeners | None:
@@ -102,9 +105,17 @@ class Chat:
         )
         return self._notifier
 
+    def ops_post(self) -> Post | None:
+        """Who tells of tailhound's own trouble; None without a channel for it."""
+        notifier = self._notifier
+        channel = self._slack.ops_channel or self._slack.fallback_channel
+        if notifier is None or not channel:
+            return None
+        return lambda told, is_new: notifier.notice(channel, told, is_new=is_new)
+
     def _notes(self, incident: Incident) -> Sequence[str]:
         refused = why_no_thread(incident, self._slack)
-        return [refused] if refused else []
+        return [*([refused] if refused else []), *self.troubles()]
 
     def close(self) -> None:
         """End what the notifier is still making; called on the event loop."""

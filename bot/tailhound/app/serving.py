@@ -17,6 +17,7 @@ from tailhound.app.deeds import Given, ServerDeeds
 from tailhound.app.greeting import Voice, begun, greet
 from tailhound.app.investigators import Investigators, Make
 from tailhound.app.lines import INFO, WARNING, now, saying
+from tailhound.app.ops import OpsWatch, Watching
 from tailhound.app.plugins import collectors
 from tailhound.app.second_way import SecondWay
 from tailhound.app.site import Site
@@ -25,7 +26,9 @@ from tailhound.durable.asking import Destination, Place, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.investigating import Investigating
 from tailhound.durable.investigation import Investigator
+from tailhound.durable.ops import OwnTroubles
 from tailhound.durable.service import Durable, Surroundings
+from tailhound.durable.standings import late_since
 from tailhound.errors import SettingsError, StoreUnavailable
 from tailhound.flow import Transport
 from tailhound.model import Incident
@@ -34,6 +37,7 @@ from tailhound.notifiers.console import ConsoleNotifier
 from tailhound.rules.loading import Compiled
 from tailhound.schedule import Schedule
 from tailhound.settings import Settings
+from tailhound.slack.notifier import SlackNotifier
 from tailhound.sources.alertmanager import read_group
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
@@ -148,6 +152,8 @@ class Server:
         await durable.start()
         schedule = self._schedule(durable)
         self._chat.listen(self._deeds(durable, database, backends, silencer))
+        watch = self._watch(durable, database)
+        watching = None if self._is_demo else asyncio.create_task(watch.run(), name="ops")
         ending = asyncio.create_task(self._end(durable), name="end")
         try:
             await serve(
@@ -159,6 +165,10 @@ class Server:
         finally:
             self.stop()
             schedule.stop()
+            watch.stop()
+            if watching is not None:
+                watching.cancel()
+                await asyncio.wait([watching])
             await ending
             if silencer is not None:
                 silencer.close()
@@ -185,6 +195,26 @@ class Server:
                 clock=now,
             )
         )
+
+    def _watch(self, durable: Durable, database: Database) -> OpsWatch:
+        """The watch over this process, told in the ops channel and in messages."""
+
+        def late() -> datetime | None:
+            with database.reading() as connection:
+                return late_since(connection, SlackNotifier.name)
+
+        watching = Watching(
+            look=self._site.board.look,
+            backends=self._site.backends,
+            late_since=late,
+            switch_seen=lambda: self._site.arrivals.switch_seen,
+            stop_file=self._settings.stops,
+            leads=durable.replicas.leads if durable.replicas else lambda: True,
+            post=self._chat.ops_post(),
+        )
+        watch = OpsWatch(watching, OwnTroubles(database), now)
+        self._chat.troubles = watch.notes
+        return watch
 
     def _maker(self, backends: Sequence[Transport]) -> Make:
         def make(kept: Compiled) -> Investigating:

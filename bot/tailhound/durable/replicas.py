@@ -41,6 +41,12 @@ _RENEW = (
 _FORGET = sa.delete(replica).where(replica.c.until < _NOW - FORGOTTEN_SECONDS)
 _LEAVE = sa.delete(replica).where(replica.c.id == sa.bindparam("own"))
 _LIVING = sa.select(replica.c.id).where(replica.c.until >= _NOW)
+_OLDEST = (
+    sa.select(replica.c.id)
+    .where(replica.c.until >= _NOW)
+    .order_by(replica.c.started_at, replica.c.id)
+    .limit(1)
+)
 _ALL = sa.select(replica.c.host, replica.c.until - _NOW).order_by(replica.c.started_at)
 _SENDERS = sa.select(outbox.c.boot).where(outbox.c.state == "sending").distinct()
 
@@ -92,6 +98,11 @@ class Replicas:
     def holds(self) -> bool:
         """Whether this process may begin what others can see: nobody takes it for dead yet."""
         return self._tick() < self._holds_until
+
+    def leads(self) -> bool:
+        """Whether this process does what one alone must do: its lease is the oldest; it blocks."""
+        with self._database.reading() as connection:
+            return connection.execute(_OLDEST).scalar() == self._engine.executor
 
     async def join(self) -> None:
         """Take the lease, before anything is run or sent under its name; StoreUnavailable."""

@@ -1,12 +1,14 @@
 """What is told of the outbox: how each place stands, and what waits for a person."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place
 from tailhound.durable.due import CAN_BE_SENT, WITH_OWN
-from tailhound.store.tables import outbox
+from tailhound.notifiers import STORM
+from tailhound.store.tables import incident, outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,23 @@ def broken(connection: sa.Connection) -> tuple[tuple[Place, str, int], ...]:
     return tuple(
         (Place(notifier, place), error, int(count)) for notifier, place, error, count in rows
     )
+
+
+def late_since(connection: sa.Connection, notifier: str) -> datetime | None:
+    """When the oldest news changed that a notifier has not shown and people wait for; None = there
+    is none. Edits that are put off to keep a service's limits are not waited for.
+    """
+    pressing = sa.or_(
+        outbox.c.urgent, sa.and_(outbox.c.message == "", outbox.c.part.in_(("", STORM)))
+    )
+    oldest = connection.execute(
+        sa.select(sa.func.min(incident.c.changed_at))
+        .select_from(WITH_OWN.join(incident, incident.c.id == outbox.c.incident_id))
+        .where(
+            outbox.c.notifier == notifier,
+            outbox.c.state.in_(("pending", "sending")),
+            CAN_BE_SENT,
+            pressing,
+        )
+    ).scalar()
+    return None if oldest is None else datetime.fromtimestamp(oldest, UTC)

@@ -8,6 +8,7 @@ from typing import Final
 from slack_sdk import WebClient
 
 from tailhound.charts.painter import Painter
+from tailhound.durable.ops import Notice
 from tailhound.model import Incident
 from tailhound.notifiers import Delivery, Storm
 from tailhound.slack.blocks import SlackMessage, message
@@ -17,6 +18,7 @@ from tailhound.slack.draft import Draft, is_reply
 from tailhound.slack.ink import IN_THREAD, ON_PAGE
 from tailhound.slack.instead import in_place_of
 from tailhound.slack.limits import SECTION_TEXT
+from tailhound.slack.ops import OpsPosts, ops_message
 from tailhound.slack.pace import Pace
 from tailhound.slack.sender import Result, Sender
 from tailhound.slack.storm_view import storm_message
@@ -67,6 +69,7 @@ class SlackNotifier:
             clock=clock,
             page=bool(public_url),
         )
+        self._ops = OpsPosts(self._calls, self._pace)
         self._channel_limit, self._offers = channel_limit, offers
         self._public_url, self._now = public_url.rstrip("/"), now
         self._notes = notes
@@ -83,6 +86,16 @@ class SlackNotifier:
         anew = self._own(delivery, "") if delivery.mention and delivery.message else shown
         wordings, instead = self._wordings(shown), self._wordings(anew)
         return await self._sender.send(Draft(delivery, wordings, anew=instead))
+
+    async def notice(self, channel: str, told: Notice, *, is_new: bool) -> Result:
+        """Post what is wrong with tailhound itself, or edit the message that stands."""
+        shown = ops_message(told, self._now())
+        dead = self._sender.dead()
+        if dead is not None:
+            return dead
+        if is_new:
+            return await self._ops.post(channel, shown)
+        return await self._ops.edit(channel, told.message, shown)
 
     def close(self) -> None:
         """Start no further call; those on their way end by themselves."""

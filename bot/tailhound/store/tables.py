@@ -255,6 +255,22 @@ replica = sa.Table(
 """The processes that share a PostgreSQL: a life, and until when it is taken for alive, by the clock
 of the database."""
 
+notice = sa.Table(
+    "th_notice",
+    METADATA,
+    sa.Column("kind", sa.String(40), primary_key=True),
+    sa.Column("what", sa.Text, nullable=False),
+    sa.Column("effect", sa.Text, nullable=False, server_default=""),
+    sa.Column("fix", sa.Text, nullable=False, server_default=""),
+    sa.Column("since", sa.Float, nullable=False),
+    sa.Column("over_at", sa.Float),
+    sa.Column("message", sa.String(200), nullable=False, server_default=""),
+    sa.Column("posted_at", sa.Float, nullable=False, server_default="0"),
+    sa.Column("told", sa.Text, nullable=False, server_default=""),
+)
+"""Trouble of the bot's own, a row for each kind: since when, until when (null = it stands), and the
+message that tells of it. `posted_at` is set before a message is sent."""
+
 click = sa.Table(
     "th_click",
     METADATA,

@@ -1,0 +1,188 @@
+"""The watch over tailhound itself: what it takes for trouble, and what it does about it."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tailhound.app.arrivals import LATE
+from tailhound.app.ops import OpsWatch, Watching
+from tailhound.durable.ops import Notice, OwnTroubles
+from tailhound.notifiers import Later, Posted, Refusal
+from tailhound.store.database import open_database
+from tailhound.web.parts import HealthLine
+from tests.samples.story import NOW
+
+
+class World:
+    """Everything that is watched, a channel, and a clock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now = NOW
+        self.lines: tuple[HealthLine, ...] = ()
+        self.late: datetime | None = None
+        self.seen: datetime | None = None
+        self.leads = True
+        self.looks = 0
+        self.said: list[tuple[str, bool]] = []
+        self.answer: Posted | Later | Refusal = Posted("C0OPS", "m1")
+        self.stop_file = folder / "tailhound.stop"
+        self.database = open_database(f"sqlite:///{folder / 'bot.db'}")
+        self.watch = self.started()
+
+    def started(self, *, told: bool = True) -> OpsWatch:
+        """A watch of a new process."""
+        watching = Watching(
+            look=self._look,
+            backends=lambda: self.lines,
+            late_since=lambda: self.late,
+            switch_seen=lambda: self.seen,
+            stop_file=self.stop_file,
+            leads=lambda: self.leads,
+            post=self._post if told else None,
+        )
+        self.watch = OpsWatch(watching, OwnTroubles(self.database), lambda: self.now)
+        return self.watch
+
+    def turn(self, after: float = 30) -> None:
+        """Look once, so many seconds later."""
+        self.now += timedelta(seconds=after)
+        asyncio.run(self.watch.turn())
+
+    async def _look(self) -> None:
+        self.looks += 1
+
+    async def _post(self, due: Notice, is_new: bool) -> Posted | Later | Refusal:
+        over = ", over" if due.over else ""
+        self.said.append((f"{due.trouble.what}{over}", is_new))
+        return self.answer
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.database.close()
+
+
+def silent(name: str = "Prometheus", since: datetime = NOW) -> HealthLine:
+    return HealthLine(name=name, state="does not answer in time", works=False, since=since)
+
+
+def test_a_backend_that_is_down_for_a_minute_is_told_and_so_is_its_end(world: World) -> None:
+    world.lines = (silent(), silent("ssh db-1"))
+    world.turn(30)
+    assert world.said == []
+    world.turn(30)
+    world.turn(30)
+    assert world.said == [("Prometheus does not answer in time", True)]
+    assert world.watch.notes() == [
+        "trouble of tailhound itself from 03:04 UTC: Prometheus does not answer in time"
+    ]
+    world.lines = ()
+    world.turn(30)
+    assert world.said[1:] == [("Prometheus does not answer in time, over", False)]
+    assert world.watch.notes() == []
+
+
+def test_slack_is_late_when_it_is_so_at_two_looks(world: World) -> None:
+    world.late = NOW - timedelta(minutes=5)
+    world.turn()
+    world.late = None
+    world.turn()
+    assert world.said == []
+    world.late = NOW
+    for _ in range(4):
+        world.turn()
+    assert world.said == [("Slack takes messages late", True)]
+
+
+def test_the_dead_mans_switch_is_silent_only_once_it_was_seen(world: World) -> None:
+    world.turn(LATE.total_seconds() * 3)
+    assert world.said == []
+    world.seen = world.now
+    world.turn(LATE.total_seconds())
+    assert world.said == []
+    world.turn(1)
+    (said,) = world.said
+    assert said[0].endswith("the dead man's switch, has not come in")
+
+
+def test_a_start_gives_the_dead_mans_switch_the_time_of_a_repeat(world: World) -> None:
+    world.seen = NOW
+    world.turn()
+    world.now += timedelta(days=1)
+    world.seen = None
+    world.started()
+    world.turn(60)
+    assert world.said == []
+    world.turn(LATE.total_seconds())
+    assert len(world.said) == 1
+
+
+def test_a_stop_file_that_can_not_be_looked_at_is_told_and_one_that_can_is_not(
+    world: World, tmp_path: Path
+) -> None:
+    world.stop_file.write_text("game day")
+    world.turn()
+    assert world.said == []
+    world.stop_file = tmp_path / "circle"
+    world.stop_file.symlink_to(world.stop_file)
+    world.started()
+    world.turn()
+    world.turn()
+    ((what, is_new),) = world.said
+    assert "can't be looked at" in what
+    assert is_new
+
+
+def test_a_replica_that_does_not_lead_tells_nothing_but_knows_it(world: World) -> None:
+    world.leads = False
+    world.lines = (silent(),)
+    world.turn(60)
+    assert world.said == []
+    assert len(world.watch.notes()) == 1
+
+
+def test_without_a_channel_messages_say_it_all_the_same(world: World) -> None:
+    world.started(told=False)
+    world.lines = (silent(),)
+    world.turn(60)
+    assert len(world.watch.notes()) == 1
+
+
+def test_what_slack_refuses_is_not_tried_again_within_the_hour(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.answer = Refusal("invite the app to the channel")
+    world.lines = (silent(),)
+    for _ in range(10):
+        world.turn(60)
+    assert len(world.said) == 1
+    assert "Prometheus does not answer in time: invite the app" in caplog.text
+    world.turn(3600)
+    assert len(world.said) == 2
+
+
+def test_what_did_not_go_out_is_tried_at_the_next_look(world: World) -> None:
+    world.answer = Later(30.0, "rate limit")
+    world.lines = (silent(),)
+    world.turn(60)
+    world.answer = Posted("C0OPS", "m1")
+    world.turn(30)
+    world.turn(30)
+    assert [is_new for _, is_new in world.said] == [True, True]
+
+
+def test_the_watch_ends_at_once_when_it_is_told_to(world: World) -> None:
+    async def run() -> None:
+        task = asyncio.create_task(world.watch.run())
+        await asyncio.sleep(0)
+        world.watch.stop()
+        async with asyncio.timeout(5):
+            await task
+
+    asyncio.run(run())
+    assert world.looks == 0
