@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tailhound.app.arrivals import LAST_METRIC, WATCHDOG_METRIC, Arrivals
-from tailhound.app.own_serve import CONNECTIONS, own_lines
+from tailhound.app.own_serve import CONNECTIONS, OTHERS, own_lines
 from tailhound.app.probes import Line, Mood
 from tailhound.durable.by_hand import body_of
 from tailhound.settings import Settings
@@ -90,8 +90,8 @@ def test_one_that_is_silent_is_a_warning(arrivals: Arrivals, says: str) -> None:
 
 @pytest.mark.parametrize(
     ("amount", "mood", "says"),
-    [(0, Mood.WARN, "serve has no connection to Slack now"), (1, Mood.OK, "1 connection stand"),
-     (2, Mood.OK, "2 connections stand")],
+    [(0, Mood.WARN, "serve has no connection to Slack now"),
+     (1, Mood.OK, "serve has 1 connection"), (2, Mood.OK, "serve has 2 connections")],
 )  # fmt: skip
 def test_connections_to_slack_are_counted(amount: int, mood: Mood, says: str) -> None:
     text = told(watched(timedelta(0)), f"{CONNECTIONS} {amount}\n")
@@ -99,7 +99,13 @@ def test_connections_to_slack_are_counted(amount: int, mood: Mood, says: str) ->
         _, slack, _ = lines(port, slack=APP)
         assert len(lines(port)) == 2  # without an app token there is none to be had
     assert (slack.name, slack.mood) == ("slack", mood)
-    assert slack.told.startswith(says)
+    assert slack.told == says
+
+
+def test_another_program_on_the_same_app_is_a_warning() -> None:
+    with served(told(watched(timedelta(0)), f"{CONNECTIONS} 2\n{OTHERS} 1\n")) as port:
+        _, slack, _ = lines(port, slack=APP)
+    assert (slack.mood, slack.told) == (Mood.WARN, "1 other connection of the same app")
 
 
 def test_nobody_who_answers_is_a_warning_and_tells_nothing_of_the_watchdog() -> None:

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tailhound.app.arrivals import LATE, WATCHDOG, WATCHDOG_METRIC
 from tailhound.app.probes import Line, Mood
+from tailhound.model.names import plural
 from tailhound.model.wording import duration
 from tailhound.settings import Settings
 
@@ -18,7 +19,7 @@ SECONDS = 3.0
 _BYTES = 4_000_000
 _BUILD = "tailhound_build_info"
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104  to be asked
-CONNECTIONS = "tailhound_slack_connections"
+CONNECTIONS, OTHERS = "tailhound_slack_sockets", "tailhound_slack_sockets_unknown"
 
 _DIRECT = build_opener(ProxyHandler({}))
 """No proxy stands before what runs on this machine, whatever the environment says."""
@@ -65,10 +66,13 @@ def _connections(settings: Settings, found: Metrics) -> list[Line]:
     """How many sockets to Slack stand, where buttons are to work and the process tells."""
     if settings.slack.app_token is None or CONNECTIONS not in found:
         return []
-    amount = int(found[CONNECTIONS])
+    amount, others = int(found[CONNECTIONS]), int(found.get(OTHERS, 0))
+    if amount and others > 0:
+        return [_warn("slack", f"{plural(others, 'other connection')} of the same app",
+                      "clicks that another program gets do nothing here",
+                      "give each deployment an app of its own")]  # fmt: skip
     if amount:
-        told = f"{amount} connection{'' if amount == 1 else 's'} stand"
-        return [Line(mood=Mood.OK, name="slack", told=told)]
+        return [Line(mood=Mood.OK, name="slack", told=f"serve has {plural(amount, 'connection')}")]
     return [_warn("slack", "serve has no connection to Slack now",
                   "buttons and commands do nothing",
                   "tailhound doctor slack tells whether the token is good")]  # fmt: skip
