@@ -58,6 +58,7 @@ class Slack:
 @dataclass
 class _Answer:
     data: Mapping[str, Any]
+    headers: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
