@@ -46,13 +46,15 @@ class ContainerRow:
 class ContainerCpu:
     """How much CPU the serving container used, and how often its quota stopped it.
 
-    The plain facts are those of the pod that loses the most time. `throttled_ratio` counts periods,
-    not time: an idle burster can show 0.9 and lose nothing. `lost_seconds_per_second` adds up over
-    run queues, so it may exceed 1 and is no share of the wall clock. `quota_counted` says whether
-    the kernel counts periods at all: it does only while a quota is in force.
+    The plain facts are those of the `container` and `pod` that lose the most time.
+    `throttled_ratio` counts periods, not time: an idle burster can show 0.9 and lose nothing.
+    `lost_seconds_per_second` adds up over run queues, so it may exceed 1 and is no share of the
+    wall clock. `quota_counted` says whether the kernel counts periods at all: it does only while a
+    quota is in force.
     """
 
     pod: str | None = None
+    container: str | None = None
     throttled_ratio: float | None = None
     throttled_ratio_usual: float | None = None
     lost_seconds_per_second: float | None = None
@@ -114,6 +116,7 @@ class ContainerCpuCollector:
         series, usual_series = yield from history(_throttled(here, ONSET_WINDOW), params.usual)
         return ContainerCpu(
             pod=worst[0],
+            container=worst[1] or None,
             throttled_ratio=now if now is not None else shares.get(worst[0]),
             throttled_ratio_usual=usual,
             lost_seconds_per_second=lost,

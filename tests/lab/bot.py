@@ -10,6 +10,10 @@ from typing import Any
 
 import yaml
 
+from tailhound.durable.casefile import incidents_in
+from tailhound.model import Incident
+from tailhound.transports.recording import load
+
 VERDICT_SECONDS = 10.0
 GAP_SECONDS = 1.0
 
@@ -76,6 +80,12 @@ class Diagnosed:
     exit_code: int
     result: Mapping[str, Any]
     errors: str
+    incidents: tuple[Incident, ...] = ()
+
+
+def _incidents(case: Path) -> tuple[Incident, ...]:
+    """What the run has recorded; nothing when it got no diagnosis."""
+    return incidents_in(load(case)) if case.is_file() else ()
 
 
 def diagnose(body: bytes, values: Mapping[str, Any], folder: Path) -> Diagnosed:
@@ -84,7 +94,9 @@ def diagnose(body: bytes, values: Mapping[str, Any], folder: Path) -> Diagnosed:
     config.write_text(yaml.safe_dump(dict(values)), encoding="utf-8")
     alert.write_bytes(body)
     argv = [sys.executable, "-m", "tailhound", "diagnose"]
+    case = folder / "case.json"
     argv += ["--alert", str(alert), "--config", str(config), "--format", "json"]
+    argv += ["--record", str(case)]
     done = subprocess.run(argv, capture_output=True, timeout=120, check=False, cwd=folder)
     errors = done.stderr.decode(errors="replace")
     try:
@@ -92,4 +104,4 @@ def diagnose(body: bytes, values: Mapping[str, Any], folder: Path) -> Diagnosed:
     except ValueError:
         result = {}
         errors += f"\nstandard output is no JSON: {done.stdout[:500]!r}"
-    return Diagnosed(done.returncode, result, errors)
+    return Diagnosed(done.returncode, result, errors, _incidents(case))

@@ -12,6 +12,8 @@ from tests.lab.conftest import Needs
 from tests.lab.expectations import check_expectations, known_runbooks
 from tests.lab.lab import Lab
 from tests.lab.scenario import Scenario
+from tests.unit.test_width import too_wide
+from tests.unit.web.walking import over, pages_of
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
 
@@ -45,6 +47,9 @@ def test_the_diagnosis_is_right(name: str, apiserver: ApiServer, needs: Needs) -
     known = known_runbooks(SCENARIOS / name)
     assert check_expectations(diagnosed.result, given.expect, known) == ()
     assert not PWNED.exists()
+    (incident,) = diagnosed.incidents
+    assert too_wide(incident) == []
+    assert over(pages_of(incident)) == {}
 
 
 def test_every_shipped_runbook_has_a_scenario_that_confirms_it_and_one_that_refutes_it() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tailhound.cli.text import terminal
+from tailhound.cli.text import rows
 from tailhound.model import (
     Bound,
     Cause,
@@ -130,7 +130,7 @@ def test_what_is_as_usual_is_not_unusual() -> None:
 def test_every_surface_tells_what_is_unusual_all_the_same() -> None:
     it = replace(UNKNOWN, diagnosis=diagnosis(DRIVE))
     shown = str(message(it, page_url="https://bot/i/1", now=NOW).blocks)
-    for text in (shown, " ".join(terminal(it, NOW)), text_of(it)):
+    for text in (shown, " ".join(rows(it, NOW)), text_of(it)):
         plain = " ".join(text.replace("\u00a0", " ").split()).replace("\\xa0", " ")
         assert "nusual all the same" in plain
         assert "eads take several times as long as usual: x5.6" in plain
@@ -215,7 +215,7 @@ def test_a_cause_later_than_the_first_slowness_stands_before_half_of_the_growth(
     assert telling.effect(as_usual) == (early, "")
     it = replace(CONFIRMED, diagnosis=found)
     shown = str(message(it, page_url="https://bot/i/1", now=NOW).blocks)
-    for text in (shown, " ".join(terminal(it, NOW)), text_of(it)):
+    for text in (shown, " ".join(rows(it, NOW)), text_of(it)):
         assert remark in text
         assert f"{symptom.half_grown:%H:%M}" in text
 

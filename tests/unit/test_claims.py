@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tailhound.cli.text import terminal
+from tailhound.cli.text import rows
 from tailhound.diagnosis.report import as_json
 from tailhound.model import Bound, Check, Part, Seen, claims, telling
 from tailhound.model.names import backend_name, capital, cause_name, listed, plural, small
@@ -146,7 +146,7 @@ def slack_text(state: str) -> str:
 def test_slack_and_terminal_tell_the_chain_in_the_runbooks_words() -> None:
     assert CONFIRMED.diagnosis is not None
     shown = slack_text("confirmed")
-    lines = plainly("\n".join(terminal(CONFIRMED, NOW)))
+    lines = plainly("\n".join(rows(CONFIRMED, NOW)))
     for cause in telling.chain(CONFIRMED.diagnosis):
         words = plainly(telling.link(cause)).rstrip(".")
         assert cause.says
@@ -163,11 +163,11 @@ def test_slack_and_terminal_count_alike() -> None:
     counted = telling.counts(UNKNOWN.diagnosis)
     assert counted == ("11 causes checked: 8 ruled out, 2 unknown, 1 not applicable, 0 confirmed")
     assert counted in slack_text("unknown")
-    assert counted in "\n".join(terminal(UNKNOWN, NOW))
+    assert counted in "\n".join(rows(UNKNOWN, NOW))
 
 
 def test_the_terminal_lists_values_and_needs_in_columns() -> None:
-    lines = [plainly(line).strip() for line in terminal(CONFIRMED, NOW)]
+    lines = [plainly(line).strip() for line in rows(CONFIRMED, NOW)]
     first = next(line for line in lines if "more than a tenth" in line)
     assert first.split("  ")[0] == "yes"
     assert first.endswith("100 %   needs 10 %")

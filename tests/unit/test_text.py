@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tailhound.cli.text import markdown, terminal
+from tailhound.cli.text import markdown, rows
 from tailhound.model import (
     Asked,
     Bound,
@@ -37,7 +37,7 @@ def test_a_title_of_any_length_stays_apart_from_the_confidence(length: int) -> N
     causes = tuple(
         replace(one, title=title) if one.runbook == found.primary else one for one in found.causes
     )
-    told = terminal(replace(CONFIRMED, diagnosis=replace(found, causes=causes)), NOW)
+    told = rows(replace(CONFIRMED, diagnosis=replace(found, causes=causes)), NOW)
     assert f"{title}  " in told[1]
     assert told[1].endswith(("  high confidence", "  medium confidence", "  low confidence"))
 
@@ -48,14 +48,14 @@ def test_what_changed_before_the_symptom_is_told_with_who_did_it_and_nothing_get
         Changed(at=NOW - timedelta(minutes=9), kind="node", what="node a\x1b[31m --token=hunter2x"),
     )
     incident = replace(CONFIRMED, diagnosis=replace(DIAGNOSIS, changed=changed))
-    lines = terminal(incident, NOW)
+    lines = rows(incident, NOW)
     at = next(number for number, line in enumerate(lines) if line.startswith("  changed"))
     assert lines[at].endswith(" rollout of chat (by argo)")
     assert lines[at + 1].startswith("            ")
     assert "\x1b" not in lines[at + 1]
     assert "hunter2x" not in lines[at + 1]
     assert "rollout of chat (by argo)" in markdown(incident, NOW)
-    assert not [line for line in terminal(CONFIRMED, NOW) if line.startswith("  changed")]
+    assert not [line for line in rows(CONFIRMED, NOW) if line.startswith("  changed")]
 
 
 def causes_with(runbook: str, **changes: object) -> tuple[Cause, ...]:
@@ -66,7 +66,7 @@ def causes_with(runbook: str, **changes: object) -> tuple[Cause, ...]:
 
 
 def lines_of(diagnosis: Diagnosis) -> list[str]:
-    return terminal(replace(CONFIRMED, diagnosis=diagnosis), NOW)
+    return rows(replace(CONFIRMED, diagnosis=diagnosis), NOW)
 
 
 def test_what_lowers_the_confidence_stands_below_the_headline() -> None:
@@ -107,14 +107,14 @@ YOUNG = Evidence(
 
 def test_of_an_unknown_cause_what_holds_is_told_and_why_a_value_is_missing() -> None:
     found = replace(DIAGNOSIS, causes=(UNKNOWN,), primary=None, evidence=(YOUNG,))
-    rows = terminal(replace(CONFIRMED, diagnosis=found), NOW, verbose=True)
-    at = rows.index("    queue-wait: Evidence is missing")
-    assert [row.replace("\u00a0", " ") for row in rows[at + 1 : at + 3]] == [
+    told = rows(replace(CONFIRMED, diagnosis=found), NOW, verbose=True)
+    at = told.index("    queue-wait: Evidence is missing")
+    assert [row.replace("\u00a0", " ") for row in told[at + 1 : at + 3]] == [
         "      yes  They wait: 3 s",
         "      ?    Longer than usual: missing queue.wait_seconds_ratio "
         "(no usual value yet: nothing 1 h, 1 d or 7 d ago)",
     ]
-    assert not [row for row in rows if "It is not at a limit" in row], "nobody measured that"
+    assert not [row for row in told if "It is not at a limit" in row], "nobody measured that"
 
 
 def test_a_cause_that_has_nothing_to_compare_with_is_told_so_and_no_series_is_missed() -> None:
@@ -223,7 +223,7 @@ def test_two_values_that_are_alike_are_told_by_their_names() -> None:
 def test_an_unknown_cause_takes_one_line_unless_more_is_asked_for() -> None:
     rows = lines_of(replace(DIAGNOSIS, causes=(UNKNOWN,), primary=None, evidence=(YOUNG,)))
     at = rows.index("UNKNOWN    1:")
-    assert rows[at + 1 : at + 3] == ["    queue-wait: Evidence is missing", rows[-1]]
+    assert rows[at + 1 : at + 3] == ["    queue-wait: Evidence is missing", rows[-2]]
     assert "--verbose" in rows[-1]
 
 
@@ -245,9 +245,10 @@ def test_without_a_cause_the_gaps_and_the_next_step_stand_below_the_headline() -
         "NO CAUSE CONFIRMED",
         "COULD NOT CHECK",
     ]
-    assert rows[4:6] == [
+    assert rows[4:7] == [
         "  you can   ask by hand what had no answer:",
-        "            Prometheus: up",
+        "            Prometheus:",
+        "            up",
     ]
     nothing = lines_of(replace(found, evidence=()))
     assert "  you can   look at what was measured: --format md" in nothing

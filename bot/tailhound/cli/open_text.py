@@ -1,6 +1,7 @@
 """What a diagnosis leaves to do, as plain lines for a terminal: offers, open causes, gaps. Pure."""
 
 from tailhound.cli.safely import safe
+from tailhound.cli.width import Whole
 from tailhound.model import (
     Cause,
     Check,
@@ -53,11 +54,11 @@ def next_step(diagnosis: Diagnosis) -> list[str]:
     asked = [one for one in telling.by_hand(diagnosis) if len(one.question) <= _QUESTION]
     if not asked:
         return ["  you can   look at what was measured: --format md"]
-    lines = [
-        f"            {safe(backend_name(one.backend))}: {safe(one.question, _QUESTION)}"
-        for one in asked[:_BY_HAND]
-    ]
-    return ["  you can   ask by hand what had no answer:", *lines]
+    lines = ["  you can   ask by hand what had no answer:"]
+    for one in asked[:_BY_HAND]:
+        lines.append(f"            {safe(backend_name(one.backend))}:")
+        lines.append(Whole(f"            {safe(one.question, _QUESTION)}"))
+    return lines
 
 
 def unknown(diagnosis: Diagnosis, *, verbose: bool) -> list[str]:

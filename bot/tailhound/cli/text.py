@@ -7,6 +7,7 @@ from datetime import datetime
 
 from tailhound.cli.open_text import MARKS, could_not_check, next_step, offers, unknown
 from tailhound.cli.safely import safe
+from tailhound.cli.width import WIDTH, fitted
 from tailhound.model import (
     Cause,
     Check,
@@ -25,8 +26,7 @@ from tailhound.model.steps import steps
 from tailhound.model.wording import clock, duration, number, with_usual
 from tailhound.truth import Truth
 
-__all__ = ["markdown", "safe", "terminal"]
-WIDTH = 80
+__all__ = ["markdown", "rows", "safe", "terminal"]
 _HEADS = {
     Outlook.CAUSE_FOUND: "CONFIRMED",
     Outlook.TWO_FIT: "TWO CAUSES FIT",
@@ -35,16 +35,27 @@ _HEADS = {
 }
 
 
-def terminal(incident: Incident, now: datetime, *, verbose: bool = False) -> list[str]:
-    """The diagnosis as lines of about 80 columns; hostile text is stripped and cut.
+def terminal(
+    incident: Incident, now: datetime, *, verbose: bool = False, page: str = ""
+) -> list[str]:
+    """The diagnosis as lines of 80 columns; hostile text is stripped and cut.
 
     Without a confirmed cause, what could not be checked and what to do come first. `verbose` tells
-    of each unknown cause what is missing.
+    of each unknown cause what is missing. `page` is where the incident is shown, "" where it is
+    not. What is to be pasted is not wrapped.
     """
+    first, *others = rows(incident, now, verbose=verbose, page=page)
+    begins = [first] if len(first) <= WIDTH else "\n  ".join(_opening(incident, now)).split("\n")
+    return fitted([*begins, *others])
+
+
+def rows(incident: Incident, now: datetime, *, verbose: bool = False, page: str = "") -> list[str]:
+    """The same, each line as wide as what it says."""
     diagnosis = incident.diagnosis
     lines = [_first(incident, now)]
+    shown_at = [f"page: {page}"] if page else []
     if diagnosis is None:
-        return [*lines, incident.failed_because or "no diagnosis yet"]
+        return [*lines, safe(incident.failed_because, 600) or "no diagnosis yet", *shown_at]
     lines += [_headline(diagnosis), *_less_sure(diagnosis), *_unusual(diagnosis)]
     if not telling.headline_causes(diagnosis):
         lines += [*could_not_check(diagnosis), *next_step(diagnosis)]
@@ -59,15 +70,21 @@ def terminal(incident: Incident, now: datetime, *, verbose: bool = False) -> lis
     lines += unknown(diagnosis, verbose=verbose)
     if telling.headline_causes(diagnosis):
         lines += could_not_check(diagnosis)
-    return [*lines, _last(diagnosis)]
+    more = "details: --verbose     questions, all steps: --format md"
+    return [*lines, _last(diagnosis), more, *shown_at]
 
 
 def _first(incident: Incident, now: datetime) -> str:
+    return "   ".join(_opening(incident, now))
+
+
+def _opening(incident: Incident, now: datetime) -> tuple[str, str]:
+    """What fires where, and since when."""
     where = safe(incident.subject.where)
     severity = safe(incident.severity, 20) or "no severity"
     age = duration(max(0.0, (now - incident.since).total_seconds()))
     since = f"alerting since {clock(incident.since)} ({age})"
-    return f"{safe(incident.name)}   {where}   {severity}   {since}"
+    return f"{safe(incident.name)}   {where}   {severity}", since
 
 
 def _headline(diagnosis: Diagnosis) -> str:
@@ -151,20 +168,28 @@ def _claims(cause: Cause) -> list[str]:
     against = claims.against(cause.checks)
     open_ = [c for c in cause.checks if c.part is Part.REFUTE and c.truth is Truth.UNKNOWN]
     shown = [check for check in cause.checks if check.part in claims.FOR]
-    lines = [f"  {cause.runbook}", *map(_claim, [*shown, *against.holding, *open_])]
+    told = [line for check in (*shown, *against.holding, *open_) for line in _claim(check)]
+    lines = [f"  {cause.runbook}", *told]
     said = small(against.sentence().rstrip("."))
     return [*lines, f"    {said}"] if said else lines
 
 
-def _claim(check: Check) -> str:
-    """`yes  KV cache is full while requests wait  99 %   needs 95 %, 41`."""
+def _claim(check: Check) -> list[str]:
+    """`yes  KV cache is full while requests wait  99 %   needs 95 %, 41`; the values stand below
+    the claim where both don't fit into a line.
+    """
     told = ", ".join(
         f"{value.text if value.figure else safe(value.text)}"
         f"{f' on {safe(value.of)}' if value.of else ''}"
         f"{f'   {value.needs}' if value.needs else ''}"
         for value in claims.values(check)
     )
-    return f"    {MARKS[check.truth]:<4} {check.claim:<48} {told}"
+    line = f"    {MARKS[check.truth]:<4} {check.claim:<48} {told}"
+    if len(line) > WIDTH:
+        line = f"    {MARKS[check.truth]:<4} {check.claim}  {told}"
+    if len(line) <= WIDTH:
+        return [line]
+    return [f"    {MARKS[check.truth]:<4} {check.claim}", f"             {told}"]
 
 
 def _group(diagnosis: Diagnosis, verdict: Verdict, head: str) -> list[str]:
@@ -181,7 +206,7 @@ def _last(diagnosis: Diagnosis) -> str:
     asked = telling.answered(diagnosis) or "nothing was asked"
     at = ", at the deadline" if diagnosis.at_deadline else ""
     took = duration(diagnosis.took_seconds)
-    return f"{asked}, {took}{at}     details: --verbose; questions, all steps: --format md"
+    return f"{asked}, {took}{at}"
 
 
 def markdown(incident: Incident, now: datetime) -> str:

@@ -41,7 +41,7 @@ THROTTLED = {
 
 def test_the_pod_that_loses_the_most_time_is_shown() -> None:
     facts = collected(THROTTLED)
-    assert facts.pod == "b"
+    assert (facts.pod, facts.container) == ("b", "vllm")
     assert facts.throttled_ratio == 0.6
     assert facts.throttled_ratio_usual == 0.02
     assert facts.lost_seconds_per_second == 1.4

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
-from html import unescape
 from typing import Any
 
 import pytest
@@ -19,32 +18,9 @@ from tests.samples.story import NOW
 from tests.unit.charts.samples import incident as charted
 from tests.unit.web.asgi import request
 from tests.unit.web.shelf import Shelf, parts
+from tests.unit.web.walking import AT_MOST, over, pages_of
 
-AT_MOST = 70_000
 PODS = 10_000
-
-
-def pages_of(incident: Incident) -> dict[str, str]:
-    """Every page of an incident that its pages lead to, by address."""
-    app = create_app(parts(Shelf((incident,))))
-    found: dict[str, str] = {}
-    waiting = [f"/incidents/{incident.id}"]
-    while waiting:
-        path = waiting.pop()
-        answer = request(app, path)
-        assert answer.status == 200, path
-        found[path] = answer.text
-        led = re.findall(r'(?:href|data-from)="([^"#]+)', answer.text)
-        waiting += {
-            link
-            for link in map(unescape, led)
-            if link.startswith(f"/incidents/{incident.id}/")
-            and "/raw/" not in link
-            and not link.endswith(".md")
-            and link not in found
-            and link not in waiting
-        }
-    return found
 
 
 def huge() -> Incident:
@@ -103,9 +79,7 @@ def test_no_page_of_a_recorded_incident_is_over_70_kb(name: str) -> None:
     incident = recorded(name)
     found = pages_of(incident)
     assert len(found) > len(incident.diagnosis.causes if incident.diagnosis else ()) + 3
-    assert {
-        path: len(html.encode()) for path, html in found.items() if len(html.encode()) > AT_MOST
-    } == {}
+    assert over(found) == {}
 
 
 @pytest.mark.parametrize("incident", [*LISTED, charted()], ids=lambda incident: incident.id)
@@ -117,9 +91,7 @@ def test_no_page_of_any_state_is_over_70_kb(incident: Incident) -> None:
 def test_no_page_of_ten_thousand_pods_is_over_70_kb_and_no_question_or_alert_is_lost() -> None:
     incident = huge()
     found = pages_of(incident)
-    assert {
-        path: len(html.encode()) for path, html in found.items() if len(html.encode()) > AT_MOST
-    } == {}
+    assert over(found) == {}
     told = "".join(html for path, html in found.items() if "/evidence/cpu" in path)
     assert {int(n) for n in re.findall(r"<code>(\d+) sum by", told)} == set(range(500))
     listed = "".join(html for path, html in found.items() if "/alerts" in path)
