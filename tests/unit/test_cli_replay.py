@@ -18,7 +18,7 @@ from tailhound.durable.boot import Boot
 from tailhound.durable.casefile import with_incidents
 from tailhound.durable.investigation import Investigator
 from tailhound.durable.offline import Terms, investigate
-from tailhound.model import Incident, Missing, Reason
+from tailhound.model import Feedback, Incident, Missing, Rating, Reason
 from tailhound.requests import Query
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
@@ -137,7 +137,8 @@ def test_what_the_demo_shows_is_what_todays_rules_say(
 def test_a_case_file_gives_the_same_verdicts_again(desk: Desk) -> None:
     told = desk.run("replay", desk.case())
     assert told.code == 0
-    head, last, *_ = told.out.splitlines()
+    head, said, last, *_ = told.out.splitlines()
+    assert said == "  feedback: none"
     assert "InferenceInterTokenLatencyHigh  llm/chat-json" in head
     assert "1 cause as then; " in last
     assert "nothing was asked" in last
@@ -148,15 +149,40 @@ def test_an_edited_threshold_shows_what_it_changes(desk: Desk) -> None:
     case = desk.case()
     told = desk.run("replay", case, "--runbooks", desk.edited(NEVER))
     assert told.code == 1
-    cause, claim, *rest = told.out.splitlines()[1:]
+    cause, *claims = told.out.splitlines()[2:]
+    rest = [line for line in claims if line.startswith("  ") and line[2] != " "]
+    claim = " ".join(claims[: claims.index(rest[0])])
     assert cause.split() == ["cpu-throttling", "confirmed", "->", "unknown", "CHANGED"]
     assert claim.split("   ")[0].strip() == ""
     assert "Loses real time, not just idle bursts" in claim
     assert "yes -> no" in claim
-    assert "needed 0.05 s per second" in claim.replace("\xa0", " ")
-    assert "now needs 100 s per second" in claim.replace("\xa0", " ")
+    assert "needed 0.05 s per second" in " ".join(claim.replace("\xa0", " ").split())
+    assert "now needs 100 s per second" in " ".join(claim.replace("\xa0", " ").split())
     assert rest[0].split() == ["primary", "cpu-throttling", "->", "none", "CHANGED"]
     assert rest[1].split() == ["confidence", "high", "->", "none", "CHANGED"]
+
+
+def test_a_change_is_better_or_worse_only_against_what_people_said(desk: Desk) -> None:
+    rules = desk.edited(NEVER)
+    for rating, told in (
+        (Rating.RIGHT, "WORSE than the feedback"),
+        (Rating.WRONG, "BETTER than the feedback"),
+        (Rating.UNSURE, "CHANGED"),
+    ):
+        said = Feedback(
+            rating=rating, cause="", note="", by="ana", at=BARE.as_of, said_primary="cpu-throttling"
+        )
+        case = desk.saved(with_incidents(BARE, [replace(judged(), feedback=(said,))]))
+        shown = desk.run("replay", case, "--runbooks", rules)
+        (primary,) = [line for line in shown.out.splitlines() if line.startswith("  primary")]
+        assert primary.endswith(told)
+        assert max(map(len, shown.out.splitlines())) <= 80
+        as_json = json.loads(desk.run("replay", case, "--runbooks", rules, "--format", "json").out)
+        word = told.split()[0].lower()
+        assert as_json["against_feedback"] == (None if word == "changed" else word)
+    shown = desk.run("replay", desk.case(), "--runbooks", rules)
+    assert "feedback: none" in shown.out
+    assert "than the feedback" not in shown.out
 
 
 def test_json_holds_both_sides_of_each_claim(desk: Desk) -> None:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tailhound.cli.text import safe
+from tailhound.cli.safely import safe
+from tailhound.cli.width import WIDTH, fitted
 from tailhound.diagnosis.changes import CauseChange, Changes, ClaimChange
-from tailhound.model import Check, Diagnosis, Incident, claims
+from tailhound.diagnosis.said import Against, against, newest
+from tailhound.model import Check, Diagnosis, Feedback, Incident, Rating, claims
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import clock, cut
 from tailhound.truth import Truth
@@ -31,16 +33,32 @@ class Replayed:
     reused: int
     not_asked: tuple[str, ...] = ()
 
+    @property
+    def said(self) -> Feedback | None:
+        """What people said it was, the newest word."""
+        return newest(self.incident.feedback)
+
+    @property
+    def against(self) -> Against | None:
+        """How the new diagnosis stands to that, compared with the old one; None = nobody knows."""
+        if self.changes is None or self.said is None:
+            return None
+        return against(self.said, self.changes.old, self.changes.new)
+
 
 def lines(replayed: Replayed) -> list[str]:
-    """The changes; only their count for what is as it was."""
-    told = [_head(replayed.incident)]
+    """The changes, in 80 columns; only their count for what is as it was."""
+    return fitted(_lines(replayed))
+
+
+def _lines(replayed: Replayed) -> list[str]:
+    told = [_head(replayed.incident), f"  feedback: {_said(replayed.said)}"]
     if replayed.changes is None:
         told += _verdicts(replayed.now)
         told.append("Nobody had decided when this was recorded: there is nothing to compare with.")
     else:
         told += [line for cause in replayed.changes.causes for line in _cause(cause)]
-        told += _whole(replayed.changes)
+        told += _whole(replayed.changes, _mark_of(replayed))
     return [*told, *_last(replayed)]
 
 
@@ -52,6 +70,8 @@ def as_json(replayed: Replayed) -> dict[str, Any]:
         "incident": replayed.incident.id,
         "compared_with": replayed.was or None,
         "same": found.is_same if found else None,
+        "feedback": _said_json(replayed.said),
+        "against_feedback": _value(replayed.against) if replayed.against else None,
         "primary": {"old": old.primary if old else None, "new": replayed.now.primary},
         "confidence": {"old": _value(old.confidence) if old else None}
         | {"new": _value(replayed.now.confidence)},
@@ -82,10 +102,10 @@ def _cause(cause: CauseChange) -> list[str]:
         same_confidence = cause.old_confidence is cause.new_confidence
         verdict = f"still {_value(cause.new)}" + ("" if same_confidence else f", {sure}")
         first = f"  {cause.runbook:<21} {verdict:<23}  CHANGED"
-    return [first, *(_claim(claim) for claim in cause.claims)]
+    return [first, *(line for claim in cause.claims for line in _claim(claim))]
 
 
-def _claim(change: ClaimChange) -> str:
+def _claim(change: ClaimChange) -> list[str]:
     """`    Loses real time   1.4   yes -> no   needed 0.05, now needs 2`."""
     truths = f"{_mark(change.old)} -> {_mark(change.new)}"
     both = [check for check in (change.old, change.new) if check]
@@ -96,19 +116,44 @@ def _claim(change: ClaimChange) -> str:
         bounds = f"{old.replace('needs', 'needed', 1) or 'needed nothing'}, now {new or 'nothing'}"
     elif not change.new:
         bounds = old.replace("needs", "needed", 1)
-    told = f"    {change.claim:<44} {' -> '.join(values)}   {truths}   {bounds}"
-    return told.rstrip()
+    seen = " -> ".join(values)
+    told = f"    {change.claim:<44} {seen}   {truths}   {bounds}".rstrip()
+    if len(told) <= WIDTH:
+        return [told]
+    return [f"    {change.claim}   {truths}", f"      {seen}   {bounds}".rstrip()]
 
 
 def _mark(check: Check | None) -> str:
     return _MARKS[check.truth] if check else "(not there)"
 
 
-def _whole(found: Changes) -> list[str]:
-    """What changed in the diagnosis over all causes."""
+def _said(said: Feedback | None) -> str:
+    """`right: cpu-throttling`, `wrong: it was node-drain`, `none`."""
+    if said is None:
+        return "none"
+    shown = safe(said.said_primary, 80) or "no cause"
+    if said.rating is Rating.RIGHT:
+        return f"right: {shown}"
+    was = f"it was {safe(said.cause, 80)}" if said.cause else "its cause is in no runbook"
+    if said.rating is Rating.PARTLY:
+        return f"right: {shown}, but not the whole story" + (f"; {was}" if said.cause else "")
+    return f"wrong: not {shown}; {was}"
+
+
+def _mark_of(replayed: Replayed) -> str:
+    """`BETTER` and `WORSE` only against what people said."""
+    if replayed.against in (Against.BETTER, Against.WORSE):
+        return f"{replayed.against.value.upper()} than the feedback"
+    return "CHANGED"
+
+
+def _whole(found: Changes, mark: str) -> list[str]:
+    """What changed in the diagnosis over all causes; `mark` stands where the causes are named."""
     told = []
     if found.primary_changed:
-        told.append(_arrow("primary", found.old.primary or "none", found.new.primary or "none"))
+        told.append(
+            _arrow("primary", found.old.primary or "none", found.new.primary or "none", mark)
+        )
     if found.confidence_changed:
         told.append(
             _arrow("confidence", _value(found.old.confidence), _value(found.new.confidence))
@@ -116,7 +161,7 @@ def _whole(found: Changes) -> list[str]:
     if found.chain_changed and not found.primary_changed:
         told.append(_arrow("chain", _chain(found.old.chain), _chain(found.new.chain)))
     if found.outlook_changed and not found.primary_changed:
-        told.append(_arrow("headline", found.old.outlook.value, found.new.outlook.value))
+        told.append(_arrow("headline", found.old.outlook.value, found.new.outlook.value, mark))
     return told
 
 
@@ -124,8 +169,8 @@ def _chain(chain: Sequence[str]) -> str:
     return ", ".join(chain) or "none"
 
 
-def _arrow(what: str, old: str, new: str) -> str:
-    return f"  {what:<21} {f'{old} -> {new}':<23}  CHANGED"
+def _arrow(what: str, old: str, new: str, mark: str = "CHANGED") -> str:
+    return f"  {what:<21} {f'{old} -> {new}':<23}  {mark}"
 
 
 def _verdicts(now: Diagnosis) -> list[str]:
@@ -155,6 +200,16 @@ def _last(replayed: Replayed) -> list[str]:
 
 def _counted(count: int, noun: str, other: str = "") -> str:
     return f"{count} {other or noun}{'' if count == 1 else 's'}"
+
+
+def _said_json(said: Feedback | None) -> dict[str, Any] | None:
+    if said is None:
+        return None
+    return {
+        "rating": said.rating.value,
+        "said_primary": said.said_primary or None,
+        "cause": said.cause or None,
+    }
 
 
 def _cause_json(cause: CauseChange) -> dict[str, Any]:
