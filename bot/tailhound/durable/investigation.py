@@ -19,11 +19,12 @@ from tailhound.diagnosis.before import CHANGES
 from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, sketch, values_for
 from tailhound.diagnosis.group import nodes_of, workload_key
 from tailhound.diagnosis.plan import Plan, Planned, plan
-from tailhound.diagnosis.resolve import Resolved, resolve
+from tailhound.diagnosis.resolve import Resolved
 from tailhound.durable.gather import Ask, Memo, OnCount, gather
 from tailhound.durable.investigating import OnProgress, Plain, Record
 from tailhound.durable.one_first import OneFirst
-from tailhound.flow import Collector, Reading, Transport, Turn
+from tailhound.durable.subject import Resolving
+from tailhound.flow import Collector, Transport, Turn
 from tailhound.model import Diagnosis, Evidence, Incident, Progress
 from tailhound.model.incident import ASKED_AGAIN_SECONDS
 from tailhound.model.symptomless import LATENCY
@@ -42,41 +43,6 @@ SUBJECT = "subject"
 
 RESOLVING_AGAIN, RESOLVING_SECONDS = 0.3, 6.0
 """The part of a late run's time in which the subject is looked for again, and its most seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the evidence of a resolution shows: how many pods, and how they were found."""
-
-    pods_count: int | None = None
-    found_by: str | None = None
-
-
-class _Resolving:
-    """The resolution as a collector, so that its questions are asked and shown like any other."""
-
-    name = "tailhound.subject"
-    params = Resolved
-    facts = Found
-
-    def __init__(self, incident: Incident, start: Resolved) -> None:
-        self.resolved = start
-        self._incident = incident
-
-    def collect(self, params: Resolved) -> Reading[Found]:
-        """Find the subject; the result also stays in `resolved`."""
-        first = self._incident.firing or self._incident.alerts
-        labels = first[0].labels if first else {}
-        self.resolved = dataclasses.replace(
-            self.resolved,
-            labels=dict(labels),
-            cluster=self._incident.subject.cluster,
-            namespace=self._incident.subject.namespace,
-            workload=self._incident.subject.workload,
-            pod=self._incident.subject.pod,
-        )
-        self.resolved = yield from resolve(self._incident.subject, labels, params)
-        return Found(self.resolved.pods_count or None, self.resolved.found_by or None)
 
 
 class Investigator:
@@ -114,7 +80,7 @@ class Investigator:
             nodes=nodes[: self._settings.incidents.subjects_at_most],
             nodes_count=len(nodes),
         )
-        collector = _Resolving(incident, start)
+        collector = Resolving(incident, start)
         ask = Ask(SUBJECT, collector, start)
         found = await gather(
             [ask],
