@@ -283,6 +283,7 @@ def test_while_who_is_unreachable_is_asked_again_the_incident_says_until_when(
     kit.run(scene())
 
 
+@pytest.mark.sqlite
 def test_when_nobody_answers_until_the_end_the_incident_says_that_it_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
