@@ -1,9 +1,11 @@
 """Servers on loopback that misbehave, or that answer what a test scripts."""
 
 import contextlib
+import gc
 import socket
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -56,6 +58,19 @@ def speaks_no_http(peer: socket.socket, stop: threading.Event) -> None:
     """Another protocol."""
     peer.sendall(b"SSH-2.0-OpenSSH_9.2p1\r\n")
     peer.recv(65536)
+
+
+@contextlib.contextmanager
+def cut_short_in_tls() -> Iterator[None]:
+    """A socket that is shut down while CPython wraps it for TLS is closed by its collection alone.
+
+    `ssl.SSLSocket._create` raises between taking the descriptor and having an owner for it. The
+    collection is made here, where its warning is known to be about that.
+    """
+    yield
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "unclosed <ssl.SSLSocket", ResourceWarning)
+        gc.collect()
 
 
 @contextlib.contextmanager

@@ -17,7 +17,13 @@ from tailhound.settings import Kubernetes, Secret
 from tailhound.transports.kubernetes import KubernetesTransport
 from tests.unit.transports import servers
 from tests.unit.transports.certificates import Certificates
-from tests.unit.transports.servers import Scripted, misbehaving, reply, scripted
+from tests.unit.transports.servers import (
+    Scripted,
+    cut_short_in_tls,
+    misbehaving,
+    reply,
+    scripted,
+)
 from tests.unit.transports.test_prometheus_faults import HANGS, NOW, wait_until
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "k8s-status"
@@ -298,7 +304,7 @@ def test_a_slow_server_gets_fewer_calls_at_once() -> None:
 def test_at_the_deadline_there_is_an_answer_and_the_thread_is_free(
     behaviour: servers.Behaviour,
 ) -> None:
-    with misbehaving(behaviour) as port:
+    with cut_short_in_tls(), misbehaving(behaviour) as port:
         transport = KubernetesTransport(Kubernetes(server=f"https://127.0.0.1:{port}"))
         start = time.monotonic()
         got: Any = asyncio.run(transport.ask(PODS, turn(0.15)))

@@ -20,7 +20,14 @@ from tailhound.settings import Basic, Prometheus, Secret
 from tailhound.transports.prometheus import PrometheusTransport
 from tests.unit.transports import servers
 from tests.unit.transports.certificates import Certificates
-from tests.unit.transports.servers import Scripted, black_hole, misbehaving, reply, scripted
+from tests.unit.transports.servers import (
+    Scripted,
+    black_hole,
+    cut_short_in_tls,
+    misbehaving,
+    reply,
+    scripted,
+)
 
 NOW = datetime(2026, 11, 30, 3, 0, tzinfo=UTC)
 UP = Query(promql="up")
@@ -77,7 +84,7 @@ HANGS = [
 def test_at_the_deadline_there_is_an_answer_and_the_thread_is_free(
     behaviour: servers.Behaviour, scheme: str
 ) -> None:
-    with misbehaving(behaviour) as port:
+    with cut_short_in_tls(), misbehaving(behaviour) as port:
         transport = PrometheusTransport(Prometheus(url=f"{scheme}://127.0.0.1:{port}"))
         start = time.monotonic()
         got: Any = asyncio.run(transport.ask(UP, Turn(start + 0.15, NOW)))
