@@ -6,7 +6,6 @@ nothing new are answered from what this process has seen committed; the database
 """
 
 import asyncio
-import logging
 import queue
 import threading
 import time
@@ -25,6 +24,7 @@ from tailhound.durable.asking import Enqueue, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.memory import Heard, Memory
+from tailhound.durable.turns import Turns
 from tailhound.errors import StoreUnavailable
 from tailhound.store.database import Database
 from tailhound.store.records import add_repeats
@@ -38,8 +38,6 @@ LARGE = 256 * 1024
 REMEMBERED = 50_000
 FLUSH_SECONDS = 5.0
 STOP_SECONDS = 2.0
-
-_log = logging.getLogger(__name__)
 
 Entry = tuple[Arrival, Future[Accepted]]
 
@@ -156,17 +154,14 @@ class Intake:
         self._dropped.update(accepted.dropped)
 
     def _write(self) -> None:
-        is_last = False
+        is_last, turns = False, Turns("taking alerts in")
         while not is_last:
             batch, is_last = self._next_batch()
-            try:
+            with turns.one():
                 self._take_in(batch, is_last=is_last)
-            except Exception as error:  # noqa: BLE001 (the only writer must not end)
-                _log.exception("a batch of %d webhooks was not taken in", len(batch))
-                why = f"tailhound failed: {type(error).__name__}: {error}; send it again"
-                for _, answer in batch:
-                    if not answer.done():
-                        _refuse(answer, StoreUnavailable(why))
+            for _, answer in batch:
+                if not answer.done():
+                    _refuse(answer, StoreUnavailable("tailhound failed; send it again"))
 
     def _take_in(self, batch: Sequence[Entry], *, is_last: bool) -> None:
         news = self._answered(batch)

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from tailhound.errors import StoreUnavailable
@@ -20,19 +21,24 @@ class Turns:
         self._is_cut_off = False
 
     async def take(self, turn: Awaitable[R]) -> R | None:
-        """The result of a turn; None when it failed. An outage of the database is told once."""
+        """The result of a turn; None when it failed."""
+        with self.one():
+            return await turn
+        return None
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """A turn: what fails in it is told, an outage of the database once, and ends no more."""
         try:
-            result = await turn
+            yield
         except StoreUnavailable as error:
             if not self._is_cut_off:
                 _log.warning("%s waits for the database: %s", self._what, error)
             self._is_cut_off = True
-            return None
         except Exception:  # noqa: BLE001 (one turn that fails must not end all later ones)
             _log.exception("%s failed", self._what)
-            return None
-        self._is_cut_off = False
-        return result
+        else:
+            self._is_cut_off = False
 
 
 async def woken(waker: asyncio.Event, seconds: float) -> None:

@@ -1,11 +1,10 @@
 """Work on threads that nobody waits for, and that keep no process from ending."""
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable
 
-_LOG = logging.getLogger(__name__)
+from tailhound.durable.turns import Turns
 
 
 class Behind:
@@ -44,10 +43,8 @@ class Behind:
 
     def _run(self, work: Callable[[], None] | None) -> None:
         while work is not None:
-            try:
+            with Turns("what a click asked for").one():
                 work()
-            except Exception:  # noqa: BLE001  nobody waits for it: a bug must be seen in the log
-                _LOG.exception("what a click asked for was not done")
             work = self._next()
 
     def _next(self) -> Callable[[], None] | None:
