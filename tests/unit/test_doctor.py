@@ -223,6 +223,20 @@ def test_tokens_and_channels_are_looked_at(tokens: Mapping[str, Any]) -> None:
     assert "invite" in lost.fix
 
 
+def test_every_channel_that_is_configured_is_looked_at(tokens: Mapping[str, Any]) -> None:
+    with SlackStandin() as slack:
+        at = {
+            **tokens,
+            "channel": "C1",
+            "routes": [{"match": {"team": "a"}, "channel": "C2"}],
+            "fallback_channel": "C3",
+            "ops_channel": "C4",
+            "api_url": slack.api_url,
+        }
+        (brief, *_) = checkup(settings(slack=at).slack, brief=True)
+    assert brief.told.endswith("posts to C1, C2, C3, C4")
+
+
 def test_a_token_that_slack_refuses_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOT", "xoxb-wrong")
     with SlackStandin() as slack:

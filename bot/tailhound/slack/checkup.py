@@ -63,7 +63,12 @@ def checkup(
         return (_lost(who, "no message is posted", "slack.bot_token"),)
     team, user = who.data.get("team", "?"), who.data.get("user", "?")
     channels = dict.fromkeys(
-        [slack.channel, slack.fallback_channel, *(route.channel for route in slack.routes)]
+        [
+            slack.channel,
+            *(route.channel for route in slack.routes),
+            slack.fallback_channel,
+            slack.ops_channel,
+        ]
     )
     named = [channel for channel in channels if channel]
     if brief:
