@@ -70,11 +70,13 @@ class OpsWatch:
     async def run(self) -> None:
         """Watch until `stop`."""
         turns = Turns("the watch over tailhound itself")
-        await woken(self._stopping, EVERY_SECONDS)
-        while not self._stopping.is_set():
-            await turns.take(self.turn())
+        try:
             await woken(self._stopping, EVERY_SECONDS)
-        self._blocking.close()
+            while not self._stopping.is_set():
+                await turns.take(self.turn())
+                await woken(self._stopping, EVERY_SECONDS)
+        finally:
+            self._blocking.close()
 
     def stop(self) -> None:
         """End `run` soon."""
