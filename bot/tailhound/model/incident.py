@@ -135,12 +135,13 @@ class Incident:
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Who looks after what is ill, as the labels of the worst alert say, and who keeps the
-        runbooks of the causes that were found; each once.
+        """Who looks after what is ill, as the labels of the worst alert that names somebody say,
+        and who keeps the runbooks of the causes that were found; each once.
         """
-        labelled = (self.worst.owner,) if self.worst else ()
+        alerts = sorted(self.firing or self.alerts, key=_rank)
+        labelled = next((alert.owner for alert in alerts if alert.owner), "")
         named = self.diagnosis.named if self.diagnosis else ()
-        return tuple(dict.fromkeys(filter(None, (*labelled, *(cause.owner for cause in named)))))
+        return tuple(dict.fromkeys(filter(None, (labelled, *(cause.owner for cause in named)))))
 
     @property
     def since(self) -> datetime:

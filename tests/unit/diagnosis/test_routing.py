@@ -232,6 +232,13 @@ def test_owners_are_whom_the_labels_name_and_who_keeps_the_primary_runbook() -> 
     assert replace(group(labelled("warning")), diagnosis=found_by("")).owners == ()
 
 
+def test_a_worse_alert_that_names_nobody_does_not_take_the_owner_away() -> None:
+    owned = replace(labelled("warning"), owner="serving")
+    assert group(owned, labelled("critical")).owners == ("serving",)
+    worse = replace(labelled("critical"), owner="storage")
+    assert group(owned, worse).owners == ("storage",)
+
+
 def test_a_route_may_ask_for_an_owner() -> None:
     found = slack({"owner": "sre-platform", "channel": "C1", "later": "mention"})
     it = incident()
