@@ -379,7 +379,7 @@ def test_a_database_that_is_spoiled_for_a_while_ends_neither_the_writer_nor_late
             with desk.database.writing() as connection:
                 connection.exec_driver_sql("ALTER TABLE th_alert RENAME TO th_away")
             for name in ("b", "c"):
-                with pytest.raises(StoreUnavailable, match="th_alert|send it again"):
+                with pytest.raises(StoreUnavailable, match=r"th_alert|send it again"):
                     await desk.accept(alert(name, fingerprint=name))
             assert desk.intake.not_ready() == ()
             with desk.database.writing() as connection:
