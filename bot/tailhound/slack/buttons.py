@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urljoin
 
 from tailhound.model import Incident, Outlook
-from tailhound.model.wording import cut
+from tailhound.slack import escape
 from tailhound.slack.actions import (
     CHECK_NOW,
     ON_IT,
@@ -20,7 +20,6 @@ from tailhound.slack.actions import (
     agreeing,
     value_of,
 )
-from tailhound.slack.escape import clean
 from tailhound.slack.kit import Block, button
 from tailhound.slack.limits import URL
 from tailhound.slack.look import Look, look_of
@@ -39,7 +38,7 @@ class Offers:
 
 _CHECKABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN, Look.BLIND, Look.FAILED})
 _ARGUABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN})
-_NAME = 12
+_NAME = 8
 _QUIET = frozenset({Look.RESOLVED, Look.JOINED, Look.UNREADABLE})
 """There is nothing to silence."""
 
@@ -73,11 +72,11 @@ def _asked(incident: Incident) -> tuple[Block, ...]:
 
 def _to_the_other(incident: Incident, page_url: str) -> tuple[Block, ...]:
     """The incident that goes on with the alerts of one that joined it."""
-    url = urljoin(page_url, quote(incident.joined_into, safe=""))
-    if not page_url or not incident.joined_into or len(url) > URL:
+    name = escape.clean(incident.joined_into)
+    url = urljoin(page_url, quote(name, safe=""))
+    if not page_url or not name or len(url) > URL:
         return ()
-    name = cut(clean(incident.joined_into), _NAME)
-    return (button(f"Incident {name} ↗", PAGE, url=url),)
+    return (button(f"Incident {escape.value(name, _NAME)} ↗", PAGE, url=url),)
 
 
 def to_look(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, ...]:

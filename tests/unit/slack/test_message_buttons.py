@@ -82,10 +82,11 @@ def test_a_joined_incident_has_one_button_which_leads_to_the_other_one() -> None
     assert "value" not in button
 
 
-@pytest.mark.parametrize("name", ["../x?y", "a b", "<!here>", "//evil.example"])
+@pytest.mark.parametrize("name", ["../x?y", "a b", "<!here>", "//evil.example", "\ud800"])
 def test_the_way_to_the_other_incident_leads_nowhere_else(name: str) -> None:
     (button,) = row("L", replace(STATES["joined"], joined_into=name))
-    assert button["url"] == f"https://tailhound.example/incidents/{quote(name, safe='')}"
+    known = quote(name.replace("\ud800", "\ufffd"), safe="")
+    assert button["url"] == f"https://tailhound.example/incidents/{known}"
     assert len(button["text"]["text"]) <= 30
 
 
