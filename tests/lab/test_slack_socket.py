@@ -35,7 +35,7 @@ class Lab:
             channel=CHANNEL, text=shown.text, blocks=[dict(block) for block in shown.blocks]
         )
         listeners = SlackListeners(web, self.desk, now=lambda: NOW)
-        self.socket = SlackSocket(web, app_token, listeners)
+        self.socket = SlackSocket(web, lambda: app_token, listeners)
 
     def told(self, count: int = 1) -> list[str]:
         """What the clickers were told, once there are so many answers."""

@@ -133,7 +133,7 @@ class Sockets:
     def _hello(self) -> Mapping[str, Any]:
         return {
             "type": "hello",
-            "num_connections": self.open + 1,
+            "num_connections": len(self._transports),
             "connection_info": {"app_id": APP_ID},
             "debug_info": {"host": "local", "approximate_connection_time": 18060},
         }

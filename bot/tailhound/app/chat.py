@@ -15,11 +15,11 @@ from tailhound.model import Incident
 from tailhound.notifiers import PARTS
 from tailhound.settings import Settings
 from tailhound.slack.buttons import Offers
-from tailhound.slack.calls import client
+from tailhound.slack.calls import client, fingerprint
 from tailhound.slack.deeds import Deeds
 from tailhound.slack.listeners import SlackListeners
 from tailhound.slack.notifier import SlackNotifier
-from tailhound.slack.socket import SlackSocket
+from tailhound.slack.socket import Around, SlackSocket, Standing
 from tailhound.store.incidents import IncidentReader
 
 SLACK_SECONDS = 10.0
@@ -96,10 +96,7 @@ class Chat:
             client(token.token, self._slack.api_url, SLACK_SECONDS),
             public_url=self._settings.listen.public_url,
             channel_limit=self._channel_limit,
-            offers=Offers(
-                interactive=self._clicks or self._slack.app_token is not None,
-                can_silence=bool(self._settings.alertmanager.url),
-            ),
+            offers=self._offers,
             written=EvidenceFile(self._settings, reader.raw, now),
             notes=self._notes,
         )
@@ -112,6 +109,14 @@ class Chat:
         if notifier is None or not channel:
             return None
         return lambda told, is_new: notifier.notice(channel, told, is_new=is_new)
+
+    def _offers(self) -> Offers:
+        """No button is drawn that nobody would hear."""
+        heard = self._slack.app_token is not None and not (self._socket and self._socket.deaf)
+        return Offers(
+            interactive=self._clicks or heard,
+            can_silence=bool(self._settings.alertmanager.url),
+        )
 
     def _notes(self, incident: Incident) -> Sequence[str]:
         refused = why_no_thread(incident, self._slack)
@@ -126,14 +131,19 @@ class Chat:
     def _channel_limit(self) -> tuple[int, float]:
         return self._slack.messages_at_most, self._slack.storm_minutes * 60
 
-    def listen(self, deeds: Deeds) -> None:
+    def standing(self) -> Standing | None:
+        """How the connections stand over which clicks come; None where there are none."""
+        return self._socket.standing() if self._socket is not None else None
+
+    def listen(self, deeds: Deeds, around: Around = Around()) -> None:  # noqa: B008 - frozen
         """Hear clicks from now on, through Slack's socket where there is a token for it."""
         if self._slack.bot_token is None:
             return
+        around.say(f"Slack: bot token {fingerprint(self._slack.bot_token.token())}")
         web = client(self._slack.bot_token.token, self._slack.api_url, SLACK_SECONDS)
         self._listeners = SlackListeners(web, deeds)
         if self._slack.app_token is not None:
-            self._socket = SlackSocket(web, self._slack.app_token.token(), self._listeners)
+            self._socket = SlackSocket(web, self._slack.app_token.token, self._listeners, around)
             self._socket.start()
 
     def leave(self) -> None:

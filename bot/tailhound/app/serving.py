@@ -11,6 +11,7 @@ from typing import Any
 from starlette.routing import BaseRoute
 
 from tailhound.app.chat import Chat
+from tailhound.app.clicks import Clicks, around
 from tailhound.app.composition import compiled, transports
 from tailhound.app.counting import Counting, counting
 from tailhound.app.deeds import Given, ServerDeeds
@@ -84,6 +85,9 @@ class Server:
         self._site = Site(
             settings, self._compiled, self._metrics, now, slack_page=self._extras.slack_page
         )
+        clicks = Clicks(self._chat.standing)
+        self._metrics.registry.register(clicks)
+        self._site.tells(clicks.lines)
         self._site.tells(self._second.lines)
         self._greeting: asyncio.Task[None] | None = None
 
@@ -151,7 +155,9 @@ class Server:
         parts = replace(self._site.parts(durable, database, reader), recorded=self._is_demo)
         await durable.start()
         schedule = self._schedule(durable)
-        self._chat.listen(self._deeds(durable, database, backends, silencer))
+        deeds = self._deeds(durable, database, backends, silencer)
+        say = _silent if self._is_demo else self._extras.voice.say
+        self._chat.listen(deeds, around(durable, asyncio.get_running_loop(), say))
         watch = self._watch(durable, database)
         watching = None if self._is_demo else asyncio.create_task(watch.run(), name="ops")
         ending = asyncio.create_task(self._end(durable), name="end")
@@ -299,3 +305,7 @@ class Server:
         if slack is None:
             return alone, *others
         return alone, Counting(slack, self._metrics, now, posts=True, verdicts=False), *others
+
+
+def _silent(_line: str) -> None:
+    """The demo tells of no token and no app: there are none."""

@@ -210,6 +210,22 @@ def _posted(letter: Letter, result: Posted, now: datetime) -> dict[str, object]:
     }
 
 
+def redraw(connection: sa.Connection, notifier: str) -> int:
+    """The messages of open incidents are to be looked at again, although nothing has changed."""
+    open_ = sa.select(incident.c.id).where(incident.c.is_open)
+    result = connection.execute(
+        sa.update(outbox)
+        .where(
+            outbox.c.notifier == notifier,
+            outbox.c.part == "",
+            outbox.c.state == "sent",
+            outbox.c.incident_id.in_(open_),
+        )
+        .values(state="pending", not_before=0.0)
+    )
+    return result.rowcount
+
+
 def take_over(connection: sa.Connection, living: Collection[str]) -> int:
     """Rows that a life was sending that is none of these are pending again, unsure; how many."""
     result = connection.execute(

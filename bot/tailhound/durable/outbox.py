@@ -146,6 +146,13 @@ class Outbox:
         """The places that can't show incidents now, and which ones have those in their stead."""
         return self._watch.diverted()
 
+    def redraw(self, notifier: str) -> None:
+        """Have a notifier look at all messages of open incidents again; blocks. What would say the
+        same as it does is left alone.
+        """
+        with self._database.writing() as connection:
+            letters.redraw(connection, notifier)
+
     def backlog(self) -> Mapping[Place, int]:
         """How many messages wait, by place, as last seen."""
         return dict(self._backlog)

@@ -29,6 +29,7 @@ from tailhound.durable.switch import Switch
 from tailhound.durable.tidy import TICK, Tidying
 from tailhound.durable.wishes import Wishes
 from tailhound.durable.workflow import Investigations, Workshop
+from tailhound.errors import StoreUnavailable
 from tailhound.notifiers import Notifier
 from tailhound.store.database import Database
 
@@ -137,6 +138,16 @@ class Durable:
             await self.replicas.leave()
         for pool in (self._people, self._blocking):
             pool.close()
+
+    def living(self) -> int:
+        """How many processes serve this database, this one included; 0 = not known now. Blocks."""
+        if self.replicas is None:
+            return 1
+        try:
+            peers = self.replicas.peers()
+        except StoreUnavailable:
+            return 0
+        return max(1, sum(1 for peer in peers if peer.left_seconds >= 0))
 
     async def accept(self, body: bytes) -> Accepted:
         """See `Intake.accept`."""

@@ -35,10 +35,10 @@ class SlackNotifier:
     """Posts and edits through slack_sdk. It never raises for trouble of Slack.
 
     `public_url` is where tailhound's pages are reached ("" = nowhere). `channel_limit` is how many
-    new messages a channel takes in how many seconds, `offers` which buttons work. `written` tells
-    all evidence of an incident as Markdown, for the file in its thread; None = there is no file.
-    `notes` are what else the last line of an incident's message says. `clock` is monotonic, `now`
-    tells the time of day.
+    new messages a channel takes in how many seconds, `offers` says which buttons work. `written`
+    tells all evidence of an incident as Markdown, for the file in its thread; None = there is no
+    file. `notes` are what else the last line of an incident's message says. `clock` is monotonic,
+    `now` tells the time of day.
     """
 
     name = "slack"
@@ -49,7 +49,7 @@ class SlackNotifier:
         *,
         public_url: str = "",
         channel_limit: tuple[int, float] = (12, 600.0),
-        offers: Offers = Offers(),  # noqa: B008 - frozen
+        offers: Callable[[], Offers] = Offers,
         written: Written | None = None,
         notes: Notes = lambda _incident: (),
         painter: Painter | None = None,
@@ -118,7 +118,7 @@ class SlackNotifier:
             posted_at=delivery.posted_at if delivery.posted_at > 0 else first,
             notes=self._notes(delivery.incident),
             like=delivery.like,
-            offers=self._offers,
+            offers=self._offers(),
         )
         return in_place_of(shown, delivery.instead_of)
 
@@ -128,7 +128,7 @@ class SlackNotifier:
             list_url=self._public_url and f"{self._public_url}/incidents",
             now=self._now(),
             channel_limit=self._channel_limit,
-            offers=self._offers,
+            offers=self._offers(),
         )
 
 

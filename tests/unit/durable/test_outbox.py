@@ -95,6 +95,27 @@ def test_a_new_incident_is_posted_once_and_then_edited(tmp_path: Path) -> None:
     kit.run(scene())
 
 
+def test_open_incidents_are_looked_at_again_when_a_notifier_draws_otherwise(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        async with post(tmp_path) as at:
+            open_, over = await _accept(at, "w1"), await _accept(at, "w2")
+            await at.settled(open_)
+            newest = at.change(over, urgent=True, state=State.RESOLVED)
+            await kit.until(lambda: at.row(over).sent_revision == newest)
+            before = list(at.chat.sent)
+            at.sender.redraw("other")
+            at.sender.redraw("chat")
+            at.sender.wake()
+            await kit.until(lambda: len(at.chat.sent) > len(before))
+            await at.settled(open_)
+            assert at.chat.sent[len(before) :] == [open_]
+            assert len(at.chat.posts(open_)) == 1
+
+    kit.run(scene())
+
+
 def test_changes_that_nobody_has_sent_yet_are_sent_as_one(tmp_path: Path) -> None:
     async def scene() -> None:
         async with post(tmp_path, "later") as at:

@@ -545,7 +545,7 @@ def test_without_a_way_for_clicks_no_button_is_drawn(world: World) -> None:
     world.notifier = SlackNotifier(
         client(TOKEN, world.slack.api_url, 5.0),
         public_url="https://tailhound.example",
-        offers=Offers(interactive=False),
+        offers=lambda: Offers(interactive=False),
         clock=world.clock,
         now=world.now,
     )
