@@ -27,4 +27,6 @@ setInterval(() => {
   }
 }, 5000);
 follow();
+// The newest stands below, as in Slack, and is what people come for.
+if (!location.hash) messages.querySelector("article:last-of-type")?.scrollIntoView();
 look();

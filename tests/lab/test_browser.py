@@ -21,7 +21,7 @@ from tests.unit.web.running import Running, running
 from tests.unit.web.shelf import Shelf, parts
 
 ARTIFACTS = Path(__file__).parents[2] / ".artifacts"
-PHONE = {"width": 390, "height": 844}
+PHONE = {"width": 360, "height": 780}
 NARROW = {"width": 320, "height": 640}
 DESKTOP = {"width": 1280, "height": 900}
 PATHS = (
@@ -30,6 +30,9 @@ PATHS = (
     "incidents/BAD1",
     "incidents/C4A7",
     "incidents/8R5W/postmortem",
+    "incidents/8R5W/causes/ingress-path",
+    "incidents/8R5W/evidence/cpu",
+    "incidents/8R5W/alerts",
     "runbooks",
     *(f"runbooks/{id}" for id in ("cpu-throttling", "ssd-garbage-collection")),
     "accuracy",
@@ -40,6 +43,8 @@ SHOWN = {
     "incidents/8R5W": "incident",
     "incidents/C4A7": "incident-charts",
     "incidents/8R5W/postmortem": "postmortem",
+    "incidents/8R5W/causes/ingress-path": "cause",
+    "incidents/8R5W/evidence/cpu": "evidence",
     "runbooks": "runbooks",
     "runbooks/cpu-throttling": "runbook",
     "accuracy": "accuracy",
@@ -149,6 +154,7 @@ def tab(browser: Browser, server: Running, **options: Any) -> Iterator[Tab]:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
+@pytest.mark.timeout(240)
 def test_every_page_fits_reads_well_and_asks_nobody_else(
     browser: Browser, server: Running, name: str, options: dict[str, Any]
 ) -> None:

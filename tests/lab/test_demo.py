@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from tests.lab.process import Server, fetched, wait_until
 
@@ -191,6 +191,24 @@ def test_what_it_really_was_is_told_in_a_form_and_counted(demo: Demo, page: Page
     page.goto(demo.address("all incidents").removesuffix("/incidents") + "/accuracy")
     expect(page.locator("main")).to_contain_text("CPU throttling")
     _shoot(page, "demo-accuracy.png")
+
+
+@pytest.mark.parametrize("width", [1280, 360, 320])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_channel_fits_a_desktop_and_a_phone(
+    demo: Demo, browser: Browser, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    size: ViewportSize = {"width": width, "height": 780}
+    context = browser.new_context(viewport=size, color_scheme=scheme, is_mobile=width < 1000)
+    page = context.new_page()
+    page.goto(demo.address("the channel"))
+    expect(page.locator("#messages .message").last).to_contain_text(CAUSE.removeprefix("The "))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    _shoot(page, f"demo-channel-{width}-{scheme}.png")
+    page.goto(demo.address("the incident"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    _shoot(page, f"demo-incident-{width}-{scheme}.png")
+    context.close()
 
 
 def test_its_metrics_have_the_names_that_the_documentation_uses(demo: Demo) -> None:

@@ -15,6 +15,8 @@ from matplotlib.ft2font import FT2Font
 from matplotlib.lines import Line2D
 
 from tailhound.charts import colours
+from tailhound.charts.axes import Scale
+from tailhound.model.wording import cut
 
 WIDTH, HEIGHT, DPI = 1200, 675, 100
 TEXT, TITLE = 24, 30
@@ -76,6 +78,20 @@ class Image:
             fits = self.width(f"{text[:middle]}…", size, weight) <= room
             least, most = (middle, most) if fits else (least, middle - 1)
         return f"{text[:least].rstrip()}…"
+
+    def heading(self, scale: Scale) -> str:
+        """What a panel shows, on one line: a long name loses its middle, never the unit."""
+        room = WIDTH - 2 * EDGE
+        whole = drawable(scale.heading)
+        name, _, unit = drawable(scale.lines[-1]).rpartition(": ")
+        if self.width(whole) <= room or not name:
+            return self.fitting(whole, room)
+        what = drawable(scale.lines[0])
+        for length in range(len(name), 7, -1):
+            text = f"{what}, {cut(name, length)}: {unit}"
+            if self.width(text) <= room:
+                return text
+        return f"{self.fitting(what, room - self.width(f': {unit}'))}: {unit}"
 
     def title(self, text: str) -> list[str]:
         """A title on one line, or on two; what is longer is cut, and says so."""

@@ -41,7 +41,7 @@ class Plot:
         chart = self._chart
         self._axes.set_xlim(chart.start, max(chart.end, chart.start + 1))
         self._axes.set_ylim(self._scale.low, self._scale.high)
-        head = self._image.fitting(drawable(self._scale.heading), WIDTH - 2 * EDGE)
+        head = self._image.heading(self._scale)
         self._image.text(EDGE, self._edges[0] - HEAD + 4, head, color=self._colour)
         self._frame(ticks=ticks)
         self._bands()

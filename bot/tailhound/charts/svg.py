@@ -23,6 +23,8 @@ SIZE = 14
 
 _NAMES = 118.0
 """Room at the right for the names of several lines."""
+_TICK = 18.0
+"""Half of what a time takes: it is not cut at the edges."""
 
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 6")
 """Lines of one panel differ in this, not in colour."""
@@ -216,7 +218,8 @@ def _times(root: Element, chart: Chart, height: float, right: float) -> None:
     width = WIDTH - right - LEFT
     for at, text in time_ticks(chart.start, chart.end):
         x = LEFT + (at - chart.start) / span * width
-        _label(root, (max(x, 18.0), height - 26), text, "middle", "soft")
+        place = min(max(x, _TICK), WIDTH - _TICK)
+        _label(root, (place, height - 26), text, "middle", "soft")
     _label(root, (WIDTH - 2, height - 6), "UTC", "end", "soft")
 
 

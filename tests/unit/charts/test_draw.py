@@ -10,9 +10,10 @@ import pytest
 from matplotlib.text import Text
 
 from tailhound.charts import colours
+from tailhound.charts.axes import scale_of
 from tailhound.charts.chart import Line, charts_to_json
 from tailhound.charts.draw import drawing, png
-from tailhound.charts.image import HEIGHT, TEXT, WIDTH, Image, drawable, points
+from tailhound.charts.image import EDGE, HEIGHT, TEXT, WIDTH, Image, drawable, points
 from tests.unit.charts.samples import END, EVERY, chart, panel, run, symptom_panel
 
 HOSTILE = 'A$\\frac{1}{2}$ <b>&"x"\n\x1b[31m \u202etxet\u202c 😀 مرحبا 漢字 $\\undefined$ {} %s'
@@ -39,6 +40,20 @@ def test_every_text_lies_inside_the_image_and_is_at_least_24_pixels(name: str) -
         assert box.y0 >= 0, text.get_text()
         assert box.y1 <= HEIGHT, text.get_text()
         assert float(text.get_fontsize()) >= points(TEXT)
+
+
+def test_a_long_name_in_a_heading_loses_its_middle_and_never_the_unit() -> None:
+    name = "chat-json-predictor-00003-deployment-6f9c8d7b5-k2xmv"
+    words = "CPU periods in which it was stopped"
+    line = Line(name=name, runs=(run([0.1, 0.2]),))
+    shown = Image().heading(scale_of(panel(words=words, unit="ratio", lines=(line,), limits=())))
+    assert shown.startswith(f"{words}, chat-json")
+    assert shown.endswith("k2xmv: percent")
+    assert "…" in shown
+    assert Image().width(shown) <= WIDTH - 2 * EDGE
+    long = scale_of(panel(words="w" * 200, unit="ratio", lines=(line,), limits=()))
+    assert Image().heading(long).endswith("…: percent")
+    assert Image().width(Image().heading(long)) <= WIDTH - 2 * EDGE
 
 
 def test_what_people_need_is_written() -> None:

@@ -109,3 +109,10 @@ def test_a_heading_that_is_too_long_puts_whose_it_is_and_the_unit_on_a_line_of_t
     assert said(drawn)[:2] == ["chat-json-7c9f84c7b-x2k4q: percent", words]
     short = svg(chart(panel(words="KV cache", unit="ratio", lines=(line,), limits=())))
     assert said(short)[0] == "KV cache, chat-json-7c9f84c7b-x2k4q: percent"
+
+
+def test_no_time_is_cut_at_an_edge() -> None:
+    for one in EVERY.values():
+        label = r'<text[^>]* x="([-0-9.]+)"[^>]*>\d\d:\d\d</text>'
+        times = re.findall(label, svg(one))
+        assert [x for x in times if not 18 <= float(x) <= WIDTH - 18] == []
