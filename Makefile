@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 # what the inner loop leaves to `make test`: engines that start, damage at every place, benchmarks
 SLOW   := charts/test_draw.py charts/test_painter.py durable parse/test_damaged.py parse/test_hostile.py test_benchmarks.py test_cli_replay.py \
-          slack/test_limits_big.py slack/test_standin.py slack/test_standin_sockets.py \
-          slack/test_thread_posts.py transports test_alertmanager_big.py test_redaction.py web/test_anything.py web/test_server.py \
+          slack/test_limits_big.py slack/test_socket.py slack/test_standin.py slack/test_standin_sockets.py \
+          slack/test_thread_posts.py test_second_way.py transports test_alertmanager_big.py test_redaction.py web/test_anything.py web/test_server.py \
           web/test_small.py
 
 .PHONY: help demo test quick check lab accuracy nightly bench format golden docs record constraints clean setup

@@ -17,9 +17,16 @@ from tailhound.slack.people import STRANGER
 from tailhound.slack.presses import KNOWN, NOT_OURS, OUTDATED
 from tailhound.slack.promptly import NOT_YET
 from tailhound.slack.storm_view import storm_message
+from tailhound.slack.tools import answer
 from tests.samples.incidents import CONFIRMED, QUEUED, RESOLVED, STORM
 from tests.samples.story import NOW
 from tests.unit.slack.floor import ANA, CHANNEL, Floor, envelope, floor
+from tests.unit.transports.servers import (
+    Behaviour,
+    misbehaving,
+    sends_half_and_hangs_up,
+    speaks_no_http,
+)
 
 PERSON = Person(ANA, "u0ana")
 
@@ -77,6 +84,15 @@ def test_agreeing_with_a_diagnosis_that_stands_no_more_is_told_so(room: Floor) -
     room.show(RESOLVED)
     room.press("right")
     assert room.told() == [OUTDATED.format(incident="8R5W")]
+
+
+@pytest.mark.parametrize("behaviour", [speaks_no_http, sends_half_and_hangs_up])
+def test_an_answer_to_something_that_speaks_no_http_is_lost_and_no_more(
+    behaviour: Behaviour, caplog: pytest.LogCaptureFixture
+) -> None:
+    with misbehaving(behaviour) as port:
+        answer(f"http://127.0.0.1:{port}/", {"text": "Recorded."})
+    assert any("did not arrive" in record.message for record in caplog.records)
 
 
 def test_a_new_token_reaches_those_who_answer_people() -> None:
