@@ -111,7 +111,7 @@ class HomeTab:
         """*Stop all changes*: stored first, then acknowledged, then shown, whatever came of it."""
         tools, event = self._tools, Event.of(req)
         user = user_of(event.body)
-        stranger = tools.people.why_stranger(event.body)
+        stranger = tools.people.why_stranger(event.body, safe=True)
         person = None if stranger else tools.people.person(event.body)
         if person is None:
             ack()

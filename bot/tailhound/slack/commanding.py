@@ -52,11 +52,11 @@ class Commanding:
     def typed(self, ack: Ack, req: BoltRequest) -> None:
         """Somebody typed the command."""
         event = Event.of(req)
-        person = self._tools.person(event, ack)
-        if person is None:
-            return
         words = event.text.split()
         word = words[0].lower() if words else "help"
+        person = self._tools.person(event, ack, safe=word == "stop")
+        if person is None:
+            return
         handler = self._handlers.get(word)
         if handler is None:
             ack(ephemeral(commands.unknown_text(words[0])))

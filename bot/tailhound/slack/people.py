@@ -104,18 +104,19 @@ class People:
         """Ask Slack which workspace this is; until it tells, nobody is from here."""
         self._found(self._web())
 
-    def why_stranger(self, payload: Payload) -> str:
+    def why_stranger(self, payload: Payload, *, safe: bool = False) -> str:
         """Why somebody does not count as one of this workspace; "" when they do.
 
         Slack is asked only where it has not told which workspace this is, or where somebody of the
-        same organisation comes from another workspace.
+        same organisation comes from another workspace. `safe`: for what harms nothing whoever does
+        it, the payload is believed where Slack does not tell.
         """
+        told = str(inner(payload, "team").get("id") or payload.get("team_id") or "")
+        theirs = str(inner(payload, "user").get("team_id") or "")
         here = self._found(self._web())
         if isinstance(here, str):
-            return _UNTOLD_TEAM.format(here)
-        told = inner(payload, "team").get("id") or payload.get("team_id") or ""
-        theirs = inner(payload, "user").get("team_id") or ""
-        if {str(told), str(theirs)} <= {"", here.team}:
+            return "" if safe and theirs in ("", told) else _UNTOLD_TEAM.format(here)
+        if {told, theirs} <= {"", here.team}:
             return ""
         if not here.organisation:
             return STRANGER

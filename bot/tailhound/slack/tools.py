@@ -55,9 +55,12 @@ class Tools:
     replies: Behind
     now: Callable[[], datetime]
 
-    def person(self, event: Event, ack: Ack) -> Person | None:
-        """Who acts; a stranger, or nobody, is told off, and the click acknowledged."""
-        stranger = self.people.why_stranger(event.body)
+    def person(self, event: Event, ack: Ack, *, safe: bool = False) -> Person | None:
+        """Who acts; a stranger, or nobody, is told off, and the click acknowledged.
+
+        `safe` as `people` has it.
+        """
+        stranger = self.people.why_stranger(event.body, safe=safe)
         found = None if stranger else self.people.person(event.body)
         if found is None:
             ack()

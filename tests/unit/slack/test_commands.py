@@ -389,3 +389,10 @@ def test_a_command_that_another_replica_has_done_is_told_to_who_typed(
     typed = room.answer if command == "resume" else room.type
     assert typed(command).startswith(told)
     assert len(room.slack.whispers(CHANNEL)) == 1
+
+
+def test_with_a_dead_token_people_stop_changes_and_do_nothing_else() -> None:
+    with floor(token="xoxb-dead") as room:
+        assert room.type("stop game day").startswith("⛔ u0ana stopped all changes")
+        assert "which workspace this is (invalid_auth)" in room.answer("status")
+        assert [call[0] for call in room.desk.stored] == ["stop"]

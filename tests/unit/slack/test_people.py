@@ -208,6 +208,14 @@ def test_until_slack_tells_which_workspace_this_is_nobody_counts_as_one_of_it(te
     assert people.why_stranger(payload) == ("" if team == "T1" else STRANGER)
 
 
+@pytest.mark.parametrize(("theirs", "may"), [("T1", True), ("", True), ("T2", False)])
+def test_until_then_who_does_what_is_safe_is_believed(theirs: str, may: bool) -> None:
+    people = Slack(auth=[TimeoutError("slow")]).people()
+    payload = {"team": {"id": "T1"}, "user": {"id": "U1", "team_id": theirs}}
+    assert (people.why_stranger(payload, safe=True) == "") is may
+    assert people.why_stranger(payload) != ""
+
+
 def test_what_slack_says_of_a_failure_is_no_markup() -> None:
     refusal = _Refusal({"ok": False, "error": "<!here> *x*"})
     refused = SlackApiError("no", refusal)  # type: ignore[no-untyped-call]
