@@ -107,6 +107,18 @@ def test_a_lease_counts_from_before_it_was_asked_for(database: Database) -> None
     kit.run(scene())
 
 
+def test_the_oldest_that_lives_leads_and_when_it_is_gone_the_next(database: Database) -> None:
+    async def scene() -> None:
+        one, two = replica(database, "one"), replica(database, "two")
+        await one.join()
+        await two.join()
+        assert (one.leads(), two.leads()) == (True, False)
+        _expire(database, "one")
+        assert (one.leads(), two.leads()) == (False, True)
+
+    kit.run(scene())
+
+
 def test_people_see_who_lives_and_who_is_gone(database: Database) -> None:
     async def scene() -> None:
         one, two = replica(database, "one"), replica(database, "two")
