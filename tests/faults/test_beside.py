@@ -12,7 +12,10 @@ import pytest
 from tests.databases import the_server
 from tests.faults.server import Bot, until
 
-pytestmark = [pytest.mark.xdist_group("faults-beside"), pytest.mark.timeout(120)]
+pytestmark = [
+    pytest.mark.xdist_group("faults-beside"),
+    pytest.mark.timeout(240),  # each command is a process of its own, on a busy machine
+]
 DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 
@@ -22,7 +25,7 @@ def typed(bot: Bot, *argv: str) -> tuple[int, str]:
         [sys.executable, "-m", "tailhound", *argv, "--config", str(bot.config)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         cwd=bot.folder,
         check=False,
     )
@@ -43,23 +46,28 @@ def serving(folder: Path, database: str, **values: Any) -> Iterator[Bot]:
                 server.drop(url)
 
 
-def header(bot: Bot) -> str:
-    page = bot.get("/incidents").body.decode()
-    return page.partition('<p class="mode">')[2].partition("</p>")[0]
+def shows(bot: Bot, told: str) -> None:
+    """Once the top of the page says so of changes."""
+
+    def header() -> str:
+        page = bot.get("/incidents").body.decode()
+        return page.partition('<p class="mode">')[2].partition("</p>")[0]
+
+    until(lambda: told in header(), f"changes {told}", 30, bot.said)
 
 
 @pytest.mark.parametrize("database", DATABASES)
 def test_the_switch_is_moved_from_a_terminal(tmp_path: Path, database: str) -> None:
     with serving(tmp_path, database) as bot:
-        assert "off (observe mode)" in header(bot)
+        shows(bot, "off (observe mode)")
         code, told = typed(bot, "stop", "game", "day")
         assert (code, "stopped all changes" in told, "game day" in told) == (0, True, True)
-        assert "stopped by" in header(bot)
+        shows(bot, "stopped by")
         code, told = typed(bot, "db", "status")
         assert (code, "up to date" in told) == (0, True)
         code, told = typed(bot, "resume")
         assert (code, told.startswith("Changes are no longer stopped")) == (0, True)
-        assert "off (observe mode)" in header(bot)
+        shows(bot, "off (observe mode)")
         assert bot.alive
 
 
@@ -67,11 +75,11 @@ def test_a_file_stops_a_running_serve_and_resume_names_it(tmp_path: Path) -> Non
     file = tmp_path / "halt"
     with serving(tmp_path, "sqlite", stop_file=str(file)) as bot:
         file.write_text("the network is being moved\n", encoding="utf-8")
-        until(lambda: "stopped by the file halt since" in header(bot), "the stop", 10, bot.said)
+        shows(bot, "stopped by the file halt since")
         assert "the network is being moved" in bot.get("/health").body.decode()
         code, told = typed(bot, "resume")
         assert (code, str(file) in told) == (1, True)
         file.unlink()
-        assert "off (observe mode)" in header(bot)
+        shows(bot, "off (observe mode)")
         code, told = typed(bot, "db", "upgrade")
         assert (code, "in use by another tailhound" in told) == (2, True)
