@@ -45,6 +45,7 @@ def alt_text(chart: Chart) -> str:
     for at, panel in enumerate(chart.panels):
         first, *more = _sentences(panel)
         told += [f"Below it, {small(first)}" if at else first, *more]
+    told += [f"Changed at {bare(one.at)}: {one.what}." for one in chart.changes]
     while len(" ".join(told)) > MOST and len(told) > 2:
         told.pop()
     return cut(" ".join(told).replace(NBSP, " "), MOST)

@@ -55,6 +55,14 @@ class Onset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """When something was changed, by whom it may be: a rollout, a scaling. `what` is short."""
+
+    at: float
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Open:
     """The band of a quantile that is clipped by its top bucket: from `low` up, since `start`."""
 
@@ -87,7 +95,8 @@ class Panel:
 class Chart:
     """One question, answered by one or two panels over one axis of time (Unix seconds, UTC).
 
-    `id` is unique within the incident and made of [a-z0-9-].
+    `id` is unique within the incident and made of [a-z0-9-]. `changes` are context, in the order
+    of time.
     """
 
     id: str
@@ -96,6 +105,7 @@ class Chart:
     panels: tuple[Panel, ...]
     start: float
     end: float
+    changes: tuple[Change, ...] = ()
 
 
 def charts_to_json(charts: Sequence[Chart]) -> str:
@@ -112,7 +122,13 @@ def _plain(value: Any) -> Any:
 def charts_from_json(text: str | bytes) -> tuple[Chart, ...]:
     """What `charts_to_json` wrote; ValueError, TypeError or KeyError for anything else."""
     return tuple(
-        Chart(**{**found, "panels": tuple(_panel(one) for one in found["panels"])})
+        Chart(
+            **{
+                **found,
+                "panels": tuple(_panel(one) for one in found["panels"]),
+                "changes": tuple(Change(**one) for one in found["changes"]),
+            }
+        )
         for found in json.loads(text)
     )
 

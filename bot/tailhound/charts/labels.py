@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tailhound.charts.alt import bare
 from tailhound.charts.axes import Scale
-from tailhound.charts.chart import Chart, Limit, Onset, Panel
+from tailhound.charts.chart import Change, Chart, Limit, Onset, Panel
 
 
 def limit_label(limit: Limit, scale: Scale) -> str:
@@ -23,6 +23,11 @@ def limits_left(chart: Chart, panel: Panel) -> bool:
 def onset_label(onset: Onset) -> str:
     """`2 · 02:59`: the number in the chain, and the time."""
     return f"{onset.mark} · {bare(onset.at)}" if onset.mark else bare(onset.at)
+
+
+def change_label(change: Change) -> str:
+    """`02:40 rollout of chat-json`."""
+    return f"{bare(change.at)} {change.what}"
 
 
 def spread(wanted: Sequence[float], apart: float, edges: tuple[float, float]) -> list[float]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from tailhound.charts.alt import alt_text
-from tailhound.charts.chart import Chart, Panel
+from tailhound.charts.chart import Change, Chart, Panel
 from tailhound.charts.mechanism import Mechanism, mechanisms_of
 from tailhound.charts.panels import mechanism_panel, safe, symptom_panel, symptom_row
 from tailhound.charts.series import Span, points_of
@@ -22,6 +22,10 @@ from tailhound.model.wording import cut, with_usual
 
 MOST = 3
 """Images in one post."""
+
+MOST_CHANGES = 2
+_CHANGE = 36
+"""Changes on one chart, and characters of each: the timeline has them all, and whole."""
 
 BEFORE_SECONDS = 1800.0
 """A chart shows this much before the earliest onset."""
@@ -48,7 +52,17 @@ def charts_of(incident: Incident, now: datetime) -> tuple[Chart, ...]:
         for cause, mark, one in found
         if (chart := _chart(diagnosis, cause, one, (mark, span))) is not None
     ]
-    return tuple(charts[:MOST]) or _symptom_alone(diagnosis, span)
+    changes = _changes(diagnosis, span)
+    shown = tuple(charts[:MOST]) or _symptom_alone(diagnosis, span)
+    return tuple(_titled(replace(chart, changes=changes)) for chart in shown)
+
+
+def _changes(diagnosis: Diagnosis, span: Span) -> tuple[Change, ...]:
+    """The last changes within the time that is shown."""
+    start, end = span
+    found = [(one.at.timestamp(), one) for one in diagnosis.changed if one.at is not None]
+    shown = [(at, one) for at, one in found if start <= at <= end][-MOST_CHANGES:]
+    return tuple(Change(at=at, what=safe(one.what.rstrip("."), _CHANGE)) for at, one in shown)
 
 
 def _found(diagnosis: Diagnosis) -> list[tuple[Cause, str, Mechanism]]:
@@ -113,7 +127,7 @@ def _chart(
         return None
     below = symptom_panel(diagnosis, _symptom_mark(diagnosis), span)
     panels = (above, below) if below and not _same(above, below) else (above,)
-    return _titled(f"{cause.runbook}-{found.fact}", _title(found), panels, span)
+    return _of(f"{cause.runbook}-{found.fact}", _title(found), panels, span)
 
 
 def _same(above: Panel, below: Panel) -> bool:
@@ -156,12 +170,16 @@ def _symptom_alone(diagnosis: Diagnosis, span: Span) -> tuple[Chart, ...]:
         return ()
     value = _beside(symptom.value, symptom.usual, symptom.unit, at_least=symptom.at_least)
     title = f"{safe(capital(symptom.name), TITLE - len(value) - 2)}: {value}"
-    return (_titled("symptom", title, (panel,), span),)
+    return (_of("symptom", title, (panel,), span),)
 
 
-def _titled(name: str, title: str, panels: tuple[Panel, ...], span: Span) -> Chart:
+def _of(name: str, title: str, panels: tuple[Panel, ...], span: Span) -> Chart:
     identity = re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-")[:60] or "chart"
-    chart = Chart(
+    return Chart(
         id=identity, title=cut(title, MOST_TITLE), alt="", panels=panels, start=span[0], end=span[1]
     )
+
+
+def _titled(chart: Chart) -> Chart:
+    """The chart with its text for who can't see it."""
     return replace(chart, alt=alt_text(chart))

@@ -6,7 +6,7 @@ from tailhound.charts import colours
 from tailhound.charts.axes import Scale, scale_of, time_ticks
 from tailhound.charts.chart import Chart, Panel, Role
 from tailhound.charts.image import EDGE, TEXT, WIDTH, Image, drawable
-from tailhound.charts.labels import limit_label, limits_left, onset_label, spread
+from tailhound.charts.labels import change_label, limit_label, limits_left, onset_label, spread
 
 LEFT, NAMES = 112, 290
 """Pixels at the left for the values, and at the right for the names of several lines."""
@@ -47,6 +47,7 @@ class Plot:
         self._bands()
         self._lines()
         self._limits()
+        self._changes()
         self._onset()
         self._names()
 
@@ -156,6 +157,18 @@ class Plot:
         if panel.usual:
             y = max(self._y(panel.usual[1]) - 32, top + 2)
             self._inner(LEFT + 8, y, "usual", "left", colours.SECONDARY)
+
+    def _changes(self) -> None:
+        """A solid line for each change; what it was stands in the first panel, below the onset."""
+        for below, change in enumerate(self._chart.changes, 1):
+            self._axes.axvline(change.at, color=colours.LIMIT, linestyle="solid", linewidth=2)
+            if self._panel is not self._chart.panels[0]:
+                continue
+            x = self._x(change.at)
+            late = x > (LEFT + self._right) / 2
+            y = self._edges[0] + 2 + below * (TEXT + 8)
+            at, side = (x - 10, "right") if late else (x + 10, "left")
+            self._inner(at, y, change_label(change), side, colours.LIMIT)
 
     def _onset(self) -> None:
         onset = self._panel.onset

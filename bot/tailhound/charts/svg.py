@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from tailhound.charts import colours
 from tailhound.charts.axes import Scale, scale_of, time_ticks
 from tailhound.charts.chart import Chart, Panel, Point, Role
-from tailhound.charts.labels import limit_label, limits_left, onset_label, spread
+from tailhound.charts.labels import change_label, limit_label, limits_left, onset_label, spread
 from tailhound.model.wording import cut
 
 WIDTH, LEFT, RIGHT = 400.0, 46.0, 10.0
@@ -174,6 +174,7 @@ def _marks(group: Element, panel: Panel, area: _Area) -> None:
         if area.scale.holds(limit.value):
             y, dashes = area.y(limit.value), "8 3 2 3" if limit.objective else "6 4"
             _rule(group, (area.left, area.right), (y, y), "limit", dashes)
+    _changes(group, panel, area)
     if panel.onset:
         x = area.x(panel.onset.at)
         _rule(group, (x, x), (area.top, area.bottom), "onset", "2 4")
@@ -191,6 +192,18 @@ def _marks(group: Element, panel: Panel, area: _Area) -> None:
     x, anchor = (area.left + 48, "start") if left else (area.right - 3, "end")
     for place, limit in zip(places, panel.limits, strict=True):
         _label(group, (x, place), cut(limit_label(limit, area.scale), 40), anchor)
+
+
+def _changes(group: Element, panel: Panel, area: _Area) -> None:
+    """A solid line for each change; what it was stands in the first panel, below the onset."""
+    for below, change in enumerate(area.chart.changes, 1):
+        x = area.x(change.at)
+        _rule(group, (x, x), (area.top, area.bottom), "limit")
+        if panel is not area.chart.panels[0]:
+            continue
+        side, anchor = (-4, "end") if x > (area.left + area.right) / 2 else (4, "start")
+        y = area.top + SIZE + below * LINE
+        _label(group, (x + side, y), cut(change_label(change), 60), anchor)
 
 
 def _names(group: Element, panel: Panel, area: _Area) -> None:

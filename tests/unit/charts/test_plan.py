@@ -9,6 +9,7 @@ import pytest
 from tailhound.charts.chart import Chart, Role
 from tailhound.charts.plan import charts_of
 from tailhound.model import Cause, Check, Evidence, Incident, Outlook, Verdict
+from tailhound.model.verdict import Changed
 from tailhound.truth import Truth
 from tests.unit.charts.samples import (
     DIAGNOSIS,
@@ -296,3 +297,17 @@ def test_secrets_and_control_characters_of_names_are_not_shown() -> None:
 
 def test_planning_changes_nothing_and_is_the_same_every_time() -> None:
     assert charts_of(incident(DIAGNOSIS), NOW) == charts_of(incident(DIAGNOSIS), NOW)
+
+
+def test_a_change_within_the_time_that_is_shown_stands_on_every_chart() -> None:
+    changed = tuple(
+        Changed(at=datetime.fromtimestamp(END - before, UTC), kind="rollout", what=what)
+        for before, what in ((86_400, "long ago"), (900, "one."), (600, "two"), (360, "x" * 80))
+    )
+    nobody_knows = Changed(at=None, kind="node", what="gpu-1 is cordoned")
+    shown = only(incident(changed=(*changed, nobody_knows)))
+    assert [one.at for one in shown.changes] == [END - 600, END - 360]
+    assert shown.changes[0].what == "two"
+    assert len(shown.changes[1].what) == 36
+    assert "Changed at" in shown.alt
+    assert only(incident()).changes == ()

@@ -1,13 +1,15 @@
 """The chart of the page: text as text, nothing that runs, small."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tailhound.charts.chart import Line
+from tailhound.charts.alt import bare
+from tailhound.charts.chart import Change, Line
 from tailhound.charts.svg import STYLE, WIDTH, svg
 from tests.unit.charts.samples import EVERY, chart, panel, run, symptom_panel
 
@@ -116,3 +118,22 @@ def test_no_time_is_cut_at_an_edge() -> None:
         label = r'<text[^>]* x="([-0-9.]+)"[^>]*>\d\d:\d\d</text>'
         times = re.findall(label, svg(one))
         assert [x for x in times if not 18 <= float(x) <= WIDTH - 18] == []
+
+
+def test_a_change_is_a_solid_line_through_all_panels_named_in_the_first() -> None:
+    plain = chart(panel(), symptom_panel())
+    change = Change(at=(plain.start + plain.end) / 2, what="rollout of <b>chat</b>")
+    markup = svg(replace(plain, changes=(change,)))
+    root = ElementTree.fromstring(markup)  # noqa: S314 - our own text
+
+    def solid(element: ElementTree.Element) -> int:
+        return sum(
+            one.get("class") == "limit" and one.get("x1") == one.get("x2")
+            for one in element.iter(f"{SVG}line")
+        )
+
+    assert solid(root) == 2
+    assert solid(ElementTree.fromstring(svg(plain))) == 0  # noqa: S314 - our own text
+    assert [text for text in said(markup) if "rollout of <b>chat</b>" in text] == [
+        f"{bare(change.at)} rollout of <b>chat</b>"
+    ]
