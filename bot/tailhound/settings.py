@@ -206,11 +206,13 @@ class Incidents(Section):
     here: `{P1: critical, P2: warning}`. A value that is not in the map stands for itself.
     `owner_labels` are the labels that tell whose it is (the first that is there counts), and
     `owners` what their values mean here.
-    Those that are over are deleted after `keep_days`; 0 = never.
+    Those that are over are deleted after `keep_days`; 0 = never. One of which nothing was heard for
+    `unheard_hours` counts as over; 0 = none does.
     """
 
     keep_days: Days = 90
     reopen_minutes: Annotated[float, Field(ge=0)] = 30.0
+    unheard_hours: Annotated[float, Field(ge=0)] = 72.0
     subjects_at_most: Annotated[int, Field(ge=1, le=1000)] = 20
     ignore: tuple[str, ...] = ("Watchdog", "InfoInhibitor")
     concurrency: Annotated[int, Field(ge=1, le=500)] = 50

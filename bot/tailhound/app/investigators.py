@@ -16,6 +16,10 @@ Make: TypeAlias = Callable[[Compiled], Investigating]
 """Makes the investigator of a compiled set."""
 
 
+KNOWN_AT_MOST = 4
+"""Sets that are held at once: what is configured, and those of runs that began before it was."""
+
+
 class Investigators:
     """Runs in flight finish by the set that they began with, whatever is configured by now."""
 
@@ -25,6 +29,7 @@ class Investigators:
         self._database = database
         self._settings = settings
         self._make = make
+        self._current = current.sha
         self._known: dict[str, Investigating] = {current.sha: make(current)}
 
     def __call__(self, sha: str) -> Investigating:
@@ -40,5 +45,7 @@ class Investigators:
                 )
             except RunbookErrors as error:
                 raise KeyError(f"{sha}: {error}") from error
+            while len(self._known) >= KNOWN_AT_MOST:
+                del self._known[next(sha for sha in self._known if sha != self._current)]
             self._known[sha] = self._make(kept)
         return self._known[sha]

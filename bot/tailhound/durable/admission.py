@@ -4,9 +4,9 @@ One object admits one batch within one transaction. It loads what the batch touc
 arrivals in their order to records in memory, and writes what has changed.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
@@ -15,11 +15,20 @@ import sqlalchemy as sa
 from tailhound.durable.arrivals import Arrival, Item, unreadable_item
 from tailhound.durable.asking import Enqueue, Terms, announce, asked, put, show
 from tailhound.durable.common_ground import placed
-from tailhound.durable.episodes import opened, reopened, resolved_now, unread, with_alert
+from tailhound.durable.episodes import (
+    last_heard,
+    opened,
+    reopened,
+    resolved_now,
+    unheard_now,
+    unread,
+    with_alert,
+)
 from tailhound.durable.names import short_name
 from tailhound.durable.notices import follow
+from tailhound.durable.occurrences import Firing
 from tailhound.durable.queueing import Crowd, deferred
-from tailhound.model import AlertStatus, Incident, State
+from tailhound.model import Alert, AlertStatus, Incident, State
 from tailhound.store import records
 from tailhound.store.outputs import keep_bodies
 from tailhound.store.records import Record
@@ -28,6 +37,9 @@ from tailhound.store.tables import alert as alert_table
 LATE_COPY_SECONDS = 60.0
 """A firing copy of an alert that was resolved this recently is a slower Alertmanager's, no re-fire
 (docs/decisions)."""
+
+SKEW = timedelta(minutes=10)
+"""The least window: starts of one alert that two senders tell differ by less."""
 
 UNSEEN = "resolved before it was seen firing"
 
@@ -83,7 +95,11 @@ def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Know
 
 
 class Admission:
-    """Admits one batch. `known` holds afterwards what is known of every alert of the batch."""
+    """Admits one batch.
+
+    Afterwards `known` holds what is known of every alert of the batch, `ended` what is known of
+    others that ended with one of them, and `closed` the incidents that counted as over.
+    """
 
     def __init__(
         self, connection: sa.Connection, terms: Terms, enqueue: Enqueue, now: datetime
@@ -102,7 +118,12 @@ class Admission:
         self._stored: frozenset[str] = frozenset()
         self._crowd: Crowd | None = None
         self._before: dict[str, Incident] = {}
+        self._firing = Firing(connection)
+        self._over: dict[datetime, list[str]] = defaultdict(list)  # end -> rows that it ended
         self.known: dict[str, Known] = {}
+        self.ended: dict[str, Known] = {}
+        self.closed: list[str] = []
+        self._touched: set[str] = set()
         self.repeats: Counter[str] = Counter()
 
     @property
@@ -130,6 +151,10 @@ class Admission:
         ids = [self.known[i.ident].incident_id for i in news if i.ident in self.known]
         missing = [id for id in ids if id not in self._records]
         self._records |= records.read_ids(self._connection, missing)
+        homes = ((self._home_of(item), item.alert.fingerprint) for item in news)
+        self._firing.load((id, fingerprint) for id, fingerprint in homes if id)
+        fires = (i for i in items if i.alert.status is AlertStatus.FIRING and i.ident in self.known)
+        self._touched |= {self.known[i.ident].incident_id for i in fires if self._is_repeat(i)}
         self._before = {id: record.incident for id, record in self._records.items()}
 
     def _take(self, arrival: Arrival, items: Sequence[Item]) -> Accepted:
@@ -141,7 +166,7 @@ class Admission:
                 id = self.known[item.ident].incident_id
                 self.repeats[id] += 1
                 repeats += 1
-            elif item.alert.status is AlertStatus.RESOLVED and item.ident not in self.known:
+            elif self._is_unseen(item):
                 dropped[UNSEEN] += 1
                 continue
             else:
@@ -151,6 +176,20 @@ class Admission:
         if new:
             self._bodies[arrival.sha] = arrival.body
         return Accepted(tuple(incidents), new, repeats, MappingProxyType(dict(dropped)))
+
+    def _home_of(self, item: Item) -> str:
+        """The incident in which an alert is looked for; "" when there is none of its key."""
+        known, latest = self.known.get(item.ident), self._latest.get(item.key)
+        if known is not None:
+            return known.incident_id
+        return self._followed(latest).incident.id if latest else ""
+
+    def _is_unseen(self, item: Item) -> bool:
+        """Whether an alert is over of which nothing fires, by this start or by another one."""
+        if item.alert.status is AlertStatus.FIRING or item.ident in self.known:
+            return False
+        home = self._home_of(item)
+        return not home or not self._firing.ends(home, item.alert)
 
     def _is_repeat(self, item: Item) -> bool:
         known = self.known.get(item.ident)
@@ -165,17 +204,54 @@ class Admission:
         if arrival.unreadable:
             id = self._create_unreadable(item, arrival)
         elif item.alert.status is AlertStatus.RESOLVED:
-            id = self._followed(self.known[item.ident].incident_id).incident.id
+            id = self._followed(self._home_of(item)).incident.id
             self._keep(with_alert(self._records[id], item.alert, 0))
+            self._end_same(id, item)
         else:
-            id = self._home(item)
-            self._keep(with_alert(self._records[id], item.alert, arrival.truncated_alerts))
-            if self._records[id].incident.state is State.FAILED:
-                self._begin(self._records[id], "another alert")
-                self._changed[id] = True
+            id = self._fired(item, arrival)
+        self._records[id] = replace(self._records[id], heard_at=self._now.timestamp())
         self._rows[item.ident] = (item, arrival.sha)
+        self._touched.add(id)
         self.known[item.ident] = Known(id, item.alert.status, self._now.timestamp())
         return id
+
+    def _fired(self, item: Item, arrival: Arrival) -> str:
+        id = self._home(item)
+        is_known = self._firing.fires(id, item.alert)
+        after = with_alert(
+            self._records[id], item.alert, arrival.truncated_alerts, is_known=is_known
+        )
+        self._keep(after)
+        if after.incident.state is State.FAILED or (not is_known and self._is_old(after)):
+            self._begin(after, "another alert")
+            self._changed[id] = True
+        self._firing.add(id, item.ident, item.alert)
+        return id
+
+    def _is_old(self, record: Record) -> bool:
+        """Whether a verdict is older than the window in which an alert counts as the same story."""
+        by = record.incident.verdict_by
+        stands = record.incident.state is State.DIAGNOSED and by is not None
+        return stands and by is not None and self._now - by > self._window()
+
+    def _window(self) -> timedelta:
+        return max(timedelta(minutes=self._terms.incidents.reopen_minutes), SKEW)
+
+    def _end_same(self, id: str, over: Item) -> None:
+        """End all other rows of an alert that is over."""
+        end = over.alert.ends_at or self._now
+        for ident in self._firing.ended(id, over.alert):
+            if ident == over.ident:
+                continue
+            self.known[ident] = self.ended[ident] = Known(
+                id, AlertStatus.RESOLVED, self._now.timestamp()
+            )
+            if ident in self._rows:
+                item, sha = self._rows[ident]
+                ended = replace(item.alert, status=AlertStatus.RESOLVED, ends_at=end)
+                self._rows[ident] = (replace(item, alert=ended), sha)
+            else:
+                self._over[end].append(ident)
 
     def _home(self, item: Item) -> str:
         """The incident that a firing alert belongs to: open, opened again, or new."""
@@ -183,8 +259,11 @@ class Admission:
         if latest is None:
             return self._create(item, 0)
         record = self._followed(latest)
-        if record.is_open:
+        if record.is_open and not self._is_unheard(record, item.alert):
             return record.incident.id
+        if record.is_open:
+            self._close(record)
+            return self._create(item, self._records[latest].ordinal + 1)
         resolved_at = record.incident.resolved_at
         window = timedelta(minutes=self._terms.incidents.reopen_minutes)
         if resolved_at is not None and self._now - resolved_at <= window:
@@ -192,6 +271,32 @@ class Admission:
             self._begin(reopened(record, self._now), "it fired again")
             return record.incident.id
         return self._create(item, self._records[latest].ordinal + 1)
+
+    def _is_unheard(self, record: Record, fired: Alert) -> bool:
+        """Whether an open incident must have ended without anybody saying so.
+
+        Nothing was heard of it for very long; or only this alert fires in it, it was not heard of
+        in the window, and its start is so much later now that it ended in between.
+        """
+        it, hours = record.incident, self._terms.incidents.unheard_hours
+        quiet = self._now - last_heard(record)
+        if it.state is State.MITIGATING or record.is_active or it.id in self._touched:
+            return False
+        if hours and quiet > timedelta(hours=hours):
+            return True
+        window = self._window()
+        return quiet > window and self._firing.is_all_before(it.id, fired, window.total_seconds())
+
+    def _close(self, record: Record) -> None:
+        """End an incident that nobody ends."""
+        id = record.incident.id
+        self._records[id] = unheard_now(record, self._now)
+        self._changed[id] = False
+        self._firing.end_all(id, record.heard_at)
+        for ident, known in self.known.items():
+            if known.incident_id == id and known.status is AlertStatus.FIRING:
+                self.known[ident] = Known(id, AlertStatus.RESOLVED, record.heard_at)
+        self.closed.append(id)
 
     def _followed(self, id: str) -> Record:
         """The incident, or the one that it has joined."""
@@ -261,6 +366,8 @@ class Admission:
         for i, id in enumerate(touched):
             self._records[id] = self._records[id].edited(revision=first + i)
         created = [self._records[id] for id in self._created]
+        closed = [self._records[id] for id in self.closed]
+        records.update(self._connection, closed, self._now)  # before another of its key is opened
         records.insert(self._connection, created, self._now)
         self._write_alerts()
         ended = self._end(ending)
@@ -287,6 +394,8 @@ class Admission:
             self._connection.execute(_FORGET, {"idents": chunk})
         if rows:
             self._connection.execute(_INSERT, rows)
+        for end, idents in self._over.items():
+            self._firing.write_ends(idents, end, self._now)
 
     def _row(self, ident: str, item: Item, sha: str) -> dict[str, str | float | None]:
         alert = item.alert

@@ -1,12 +1,12 @@
 """How an incident begins, grows, ends and begins again: pure edits of its record."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from tailhound.durable.arrivals import Item
 from tailhound.durable.asking import noted
 from tailhound.model import Alert, AlertStatus, Incident, State
-from tailhound.model.wording import clock
+from tailhound.model.wording import clock, day_clock
 from tailhound.store.records import Record
 
 ALERTS_SHOWN = 100
@@ -25,7 +25,8 @@ def opened(item: Item, id: str, ordinal: int, now: datetime, mode: str) -> Recor
         n=0,
         mode=mode,
     )
-    record = noted(Record(incident=fresh, ordinal=ordinal), now, "First alert received")
+    begun = Record(incident=fresh, ordinal=ordinal, heard_at=now.timestamp())
+    record = noted(begun, now, "First alert received")
     return with_alert(record, item.alert, 0)
 
 
@@ -42,7 +43,8 @@ def unread(item: Item, id: str, why: str, now: datetime, mode: str) -> Record:
         unreadable=why,
         failed_because=f"what arrived can't be read: {why}",
     )
-    return noted(Record(incident=fresh, done=fresh.n), now, "A body arrived that can't be read")
+    kept = Record(incident=fresh, done=fresh.n, heard_at=now.timestamp())
+    return noted(kept, now, "A body arrived that can't be read")
 
 
 def reopened(record: Record, now: datetime) -> Record:
@@ -54,25 +56,71 @@ def reopened(record: Record, now: datetime) -> Record:
         episode=it.episode + 1,
         previous_resolved_at=it.resolved_at,
         resolved_at=None,
+        unheard=False,
         alerts=(),
         truncated_alerts=0,
     )
     return noted(again, now, f"Fired again; it had been resolved{since}")
 
 
-def with_alert(record: Record, alert: Alert, truncated: int) -> Record:
-    """The record with this alert in its newest form; beyond the limit it is only counted."""
+def with_alert(record: Record, alert: Alert, truncated: int, *, is_known: bool = False) -> Record:
+    """The record with this alert in its newest form; beyond the limit it is only counted.
+
+    `is_known`: it was counted before, by another start.
+    """
     it = record.incident
-    same = (alert.fingerprint, alert.starts_at)
-    if any((a.fingerprint, a.starts_at) == same for a in it.alerts):
-        alerts = tuple(alert if (a.fingerprint, a.starts_at) == same else a for a in it.alerts)
-        return record.edited(alerts=alerts)
-    if alert.status is AlertStatus.RESOLVED:
+    others = tuple(a for a in it.alerts if not is_same(a, alert))
+    if len(others) < len(it.alerts):
+        first = next(a for a in it.alerts if is_same(a, alert))
+        start = min(a.starts_at for a in (alert, *it.alerts) if is_same(a, alert))
+        newest = replace(alert, starts_at=start)
+        return record.edited(
+            alerts=tuple(
+                newest if a is first else a for a in it.alerts if a is first or a in others
+            )
+        )
+    if is_known or alert.status is AlertStatus.RESOLVED:
         return record
     hidden = max(it.truncated_alerts, truncated)
     if len(it.alerts) >= ALERTS_SHOWN:
         return record.edited(truncated_alerts=hidden + 1)
     return record.edited(alerts=(*it.alerts, alert), truncated_alerts=hidden)
+
+
+def is_same(one: Alert, other: Alert) -> bool:
+    """Whether two are the same alert: its fingerprint is, and neither began after the other's end.
+
+    Two Alertmanagers, or one before and after a restart, may tell different starts.
+    """
+    if one.fingerprint != other.fingerprint:
+        return False
+    return one.starts_at == other.starts_at or (
+        (one.ends_at is None or other.starts_at <= one.ends_at)
+        and (other.ends_at is None or one.starts_at <= other.ends_at)
+    )
+
+
+def last_heard(record: Record) -> datetime:
+    """When something was heard of an incident last; while it is silenced, nothing can be."""
+    heard = datetime.fromtimestamp(record.heard_at, UTC)
+    set_ = (one for one in record.incident.silences if one.id)
+    return max((heard, *(one.ended_at or one.until for one in set_)))
+
+
+def unheard_now(record: Record, now: datetime) -> Record:
+    """The record when it counts as over, because nothing was heard of it for too long.
+
+    It ended no later than it was heard of last, as far as anybody knows: nobody said so.
+    """
+    heard = datetime.fromtimestamp(record.heard_at, UTC)
+    over = replace(record, waiting="").edited(
+        state=State.RESOLVED,
+        resolved_at=max(heard, record.incident.since),
+        unheard=True,
+        asked_until=None,
+    )
+    since = day_clock(heard, now)
+    return noted(over, now, f"Nothing was heard of it since {since}: it counts as over")
 
 
 def resolved_now(record: Record, now: datetime) -> Record:

@@ -126,6 +126,14 @@ class Intake:
             return ()
         return ("the thread that stores alerts does not run: restart tailhound",)
 
+    def joined(self, id: str, into: str) -> None:
+        """An incident has joined another one: what comes in for it belongs to that one."""
+        self._memory.joined(id, into)
+
+    def closed(self, id: str) -> None:
+        """An incident counts as over although nobody said so of its alerts."""
+        self._memory.closed(id)
+
     def totals(self) -> Totals:
         """The counts since the start."""
         count = self._totals
@@ -250,7 +258,7 @@ class Intake:
         with self._counted_repeats() as repeats, self._database.accepting() as connection:
             admission = Admission(connection, self._terms(), self._enqueue, self._boot.clock())
             answers = admission.admit(arrivals)
-            add_repeats(connection, dict(repeats + admission.repeats))
+            add_repeats(connection, dict(repeats + admission.repeats), self._boot.clock())
         return admission, answers
 
     def _spoiled(self, entry: Entry, error: Exception) -> None:
@@ -282,7 +290,7 @@ class Intake:
             self._counted_repeats() as repeats,
             self._database.accepting() as connection,
         ):
-            add_repeats(connection, dict(repeats))
+            add_repeats(connection, dict(repeats), self._boot.clock())
 
 
 def _tell(answer: Future[Accepted], accepted: Accepted) -> None:

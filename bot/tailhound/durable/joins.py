@@ -1,5 +1,6 @@
 """Incidents that turn out to be about the same workload become one: the later joins the earlier."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -7,8 +8,8 @@ import sqlalchemy as sa
 
 from tailhound.durable.asking import noted
 from tailhound.durable.desk import Desk
-from tailhound.durable.episodes import ALERTS_SHOWN
-from tailhound.model import Incident, State
+from tailhound.durable.episodes import ALERTS_SHOWN, is_same
+from tailhound.model import State
 from tailhound.store import records
 from tailhound.store.records import Record
 from tailhound.store.tables import alert, incident
@@ -17,8 +18,12 @@ from tailhound.store.tables import alert, incident
 class Joining:
     """Lets incidents join."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(
+        self, desk: Desk, told: Callable[[str, str], None] = lambda _id, _into: None
+    ) -> None:
+        """`told` hears, after the commit, which incident has joined which."""
         self._desk = desk
+        self._told = told
 
     def join(self, id: str, key: str) -> str:
         """Let incidents of one workload become one: the later joins the earlier, by its id.
@@ -45,7 +50,8 @@ class Joining:
                 return ""
             first, second = sorted([mine, others[0]], key=_age)
             self._absorb(connection, first.incident.id, second, now)
-            return first.incident.id if second.incident.id == id else ""
+        self._told(second.incident.id, first.incident.id)
+        return first.incident.id if second.incident.id == id else ""
 
     def _absorb(self, connection: sa.Connection, into: str, record: Record, now: datetime) -> None:
         """Close an incident in favour of an earlier one, which gets its alerts."""
@@ -68,7 +74,7 @@ class Joining:
         self._desk.change(
             connection,
             into,
-            lambda r: noted(_taking(r, it), now, f"Incident {it.id} has joined: {it.name}"),
+            lambda r: noted(_taking(r, record), now, f"Incident {it.id} has joined: {it.name}"),
             urgent=False,
         )
 
@@ -77,12 +83,14 @@ def _age(record: Record) -> tuple[datetime, str]:
     return record.incident.received_at, record.incident.id
 
 
-def _taking(record: Record, other: Incident) -> Record:
+def _taking(record: Record, joining: Record) -> Record:
     """The record with the alerts of an incident that joins it, and with its silences."""
+    other = joining.incident
     room = max(ALERTS_SHOWN - len(record.incident.alerts), 0)
-    known = {(a.fingerprint, a.starts_at) for a in record.incident.alerts}
-    more = [a for a in other.alerts if (a.fingerprint, a.starts_at) not in known]
-    return record.edited(
+    mine = record.incident.alerts
+    more = [a for a in other.alerts if not any(is_same(a, b) for b in mine)]
+    heard_at = max(record.heard_at, joining.heard_at)
+    return replace(record, heard_at=heard_at).edited(
         alerts=(*record.incident.alerts, *more[:room]),
         truncated_alerts=record.incident.truncated_alerts + len(more[room:]),
         silences=(*record.incident.silences, *other.silences),

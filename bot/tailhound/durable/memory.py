@@ -19,22 +19,24 @@ def heard(items: Sequence[Item]) -> tuple[Heard, ...]:
 class Memory:
     """What was seen committed, as far as it is remembered: only ever a shortcut.
 
-    The writer thread adds; the event loop looks.
+    The writer thread adds; the event loop looks. Who lets incidents join says so after the commit.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._alerts: dict[str, tuple[AlertStatus, str]] = {}
         self._bodies: dict[bytes, tuple[Heard, ...]] = {}
+        self._homes: dict[str, str] = {}
+        self._closed: dict[str, None] = {}
 
     def known(self, said: Sequence[Heard]) -> tuple[str, ...] | None:
         """One incident for each alert when all are repeats; None when any of them may be news."""
         incidents = []
         for ident, status in said:
             known, incident = self._alerts.get(ident, (None, ""))
-            if known is not status:
+            if known is not status or incident in self._closed:
                 return None
-            incidents.append(incident)
+            incidents.append(self._home(incident))
         return tuple(incidents) or None
 
     def said_in(self, body: bytes) -> tuple[Heard, ...]:
@@ -43,6 +45,7 @@ class Memory:
 
     def learn(self, arrival: Arrival, admission: Admission) -> None:
         """Remember what an arrival brought, after its commit."""
+        self._correct(admission)
         if not self._size or arrival.dropped or arrival.is_nothing or arrival.unreadable:
             return
         for item in arrival.items:
@@ -55,6 +58,34 @@ class Memory:
             self._alerts.pop(next(iter(self._alerts)))
         while len(self._bodies) > self._size // 10:
             self._bodies.pop(next(iter(self._bodies)))
+
+    def _correct(self, admission: Admission) -> None:
+        """What ended with an alert that was delivered is no longer known as firing."""
+        while admission.ended:
+            ident, known = admission.ended.popitem()
+            if ident in self._alerts:
+                self._alerts[ident] = (known.status, known.incident_id)
+        while admission.closed:
+            self.closed(admission.closed.pop())
+
+    def closed(self, id: str) -> None:
+        """An incident counts as over, whatever was said of its alerts: the database is asked."""
+        self._closed[id] = None
+        while len(self._closed) > self._size:
+            self._closed.pop(next(iter(self._closed)))
+
+    def joined(self, id: str, into: str) -> None:
+        """An incident has joined another one: what is said of its alerts is said of that one."""
+        self._homes[id] = into
+        while len(self._homes) > self._size:
+            self._homes.pop(next(iter(self._homes)))
+
+    def _home(self, id: str) -> str:
+        seen = set()
+        while id in self._homes and id not in seen:
+            seen.add(id)
+            id = self._homes[id]
+        return id
 
 
 def _digest(body: bytes) -> bytes:

@@ -78,7 +78,7 @@ class Durable:
         self.intake = Intake(database, given.terms, self.engine.enqueue, given.read_group, boot)
         self._blocking = Blocking("cases", 2)
         self._people = Blocking("people", 2)  # a click never queues behind investigations
-        self.sweeper = Sweeper(self.engine, self._desk, self._blocking)
+        self.sweeper = Sweeper(self.engine, self._desk, self._blocking, self.intake.closed)
         self.silencing = self._silencing(given.silencer)
         self.by_hand = AskedByHand(database, boot, self._blocking, self.ask)
         self._tasks: list[asyncio.Task[None]] = []
@@ -95,7 +95,7 @@ class Durable:
         """
         shop = Workshop(
             cases=Cases(self._desk),
-            joining=Joining(self._desk),
+            joining=Joining(self._desk, self.intake.joined),
             terms=self._given.terms,
             investigator_for=self._given.investigator_for,
             boot=self._boot,

@@ -16,11 +16,11 @@ from tailhound.store.tables import incident, investigation
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """An investigation in which nothing has happened since `changed_at`."""
+    """An investigation that was asked for at `asked_at`, and has not ended."""
 
     id: str
     n: int
-    changed_at: datetime
+    asked_at: datetime
 
 
 class Wishes:
@@ -66,17 +66,25 @@ class Wishes:
         return record.incident.n if is_waiting else None
 
     def stale(self, before: datetime, limit: int) -> tuple[Stale, ...]:
-        """Investigations that have not ended, of incidents that have not changed since `before`."""
+        """Investigations that have not ended, and were asked for before a moment."""
+        asked_at = sa.func.coalesce(investigation.c.requested_at, incident.c.changed_at)
         wanted = (
-            sa.select(incident.c.id, incident.c.n, incident.c.changed_at)
-            .where(incident.c.done < incident.c.n, incident.c.changed_at < before.timestamp())
-            .order_by(incident.c.changed_at)
+            sa.select(incident.c.id, incident.c.n, asked_at.label("asked_at"))
+            .outerjoin(
+                investigation,
+                sa.and_(
+                    investigation.c.incident_id == incident.c.id,
+                    investigation.c.n == incident.c.n,
+                ),
+            )
+            .where(incident.c.done < incident.c.n, asked_at < before.timestamp())
+            .order_by(asked_at)
             .limit(limit)
         )
         with self._desk.database.reading() as connection:
             rows = connection.execute(wanted).all()
         return tuple(
-            Stale(row.id, row.n, datetime.fromtimestamp(row.changed_at, UTC)) for row in rows
+            Stale(row.id, row.n, datetime.fromtimestamp(row.asked_at, UTC)) for row in rows
         )
 
     def enqueue(self, id: str, n: int) -> bool:

@@ -73,7 +73,8 @@ class Incident:
     counts re-fires inside the reopen window, from 1. `n` counts investigations, from 1.
     `revision` grows with every change of what people see. `causes_checked` is the number of
     runbooks that run. `unreadable` holds the reason for a body that was stored raw. `queued` is set
-    while it is DEFERRED. `feedback` holds one word per person.
+    while it is DEFERRED. `feedback` holds one word per person. `unheard`: nobody said that it is
+    over, but nothing was heard of it since `resolved_at`.
     """
 
     id: str
@@ -104,6 +105,7 @@ class Incident:
     feedback: tuple[Feedback, ...] = ()
     queued: Queued | None = None
     asked_until: datetime | None = None
+    unheard: bool = False
 
     @property
     def firing(self) -> tuple[Alert, ...]:

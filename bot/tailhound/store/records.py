@@ -23,6 +23,7 @@ _PLAIN = (
     incident.c.waiting,
     incident.c.resolved_key,
     incident.c.repeats,
+    incident.c.heard_at,
     incident.c.snapshot,
 )
 
@@ -50,7 +51,7 @@ _CONFIRM = sa.insert(confirmed)
 _REPEATS = (
     sa.update(incident)
     .where(incident.c.id == sa.bindparam("row_id"))
-    .values(repeats=incident.c.repeats + sa.bindparam("more"))
+    .values(repeats=incident.c.repeats + sa.bindparam("more"), heard_at=sa.bindparam("heard"))
 )
 _REWRITTEN = (
     "is_open",
@@ -64,6 +65,7 @@ _REWRITTEN = (
     "joined_into",
     "changed_at",
     "resolved_at",
+    "heard_at",
     "revision",
     "search",
     "snapshot",
@@ -82,7 +84,7 @@ class Record:
     `incident.diagnosis` is None here unless it was asked for: it can be large. `ordinal` counts the
     incidents of one key. `done` is the last investigation that ended; `waiting` says why another
     one waits for it, "" = none does. `resolved_key` is the key of the workload that it turned out
-    to be about.
+    to be about. `heard_at` is when an alert of it was delivered last, in Unix seconds.
     """
 
     incident: Incident
@@ -90,6 +92,7 @@ class Record:
     done: int = 0
     waiting: str = ""
     resolved_key: str = ""
+    heard_at: float = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -225,10 +228,11 @@ def write_diagnosis(connection: sa.Connection, id: str, diagnosis: Diagnosis) ->
         connection.execute(_CONFIRM, rows)
 
 
-def add_repeats(connection: sa.Connection, counts: dict[str, int]) -> None:
-    """Count deliveries that brought nothing new."""
+def add_repeats(connection: sa.Connection, counts: dict[str, int], now: datetime) -> None:
+    """Count deliveries that brought nothing new, but that it is still there."""
     if counts:
-        rows = [{"row_id": id, "more": more} for id, more in sorted(counts.items())]
+        heard = now.timestamp()
+        rows = [{"row_id": id, "more": more, "heard": heard} for id, more in sorted(counts.items())]
         connection.execute(_REPEATS, rows)
 
 
@@ -251,6 +255,7 @@ def columns(record: Record, now: datetime) -> dict[str, Any]:
         "received_at": it.received_at.timestamp(),
         "changed_at": now.timestamp(),
         "resolved_at": it.resolved_at.timestamp() if it.resolved_at else None,
+        "heard_at": record.heard_at,
         "revision": it.revision,
         "search": search_text(it),
         "snapshot": codec.incident_to_json(replace(it, diagnosis=None, repeats=0)),
@@ -291,4 +296,5 @@ def _record(values: sa.RowMapping) -> Record:
         done=values["done"],
         waiting=values["waiting"],
         resolved_key=values["resolved_key"],
+        heard_at=values["heard_at"],
     )

@@ -60,6 +60,7 @@ incident = sa.Table(
     sa.Column("resolved_at", sa.Float),
     sa.Column("revision", sa.BigInteger, nullable=False),
     sa.Column("repeats", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("heard_at", sa.Float, nullable=False, server_default="0"),
     sa.Column("search", sa.Text, nullable=False),
     sa.Column("snapshot", sa.Text, nullable=False),
     sa.Column("diagnosis", sa.Text),
@@ -67,12 +68,19 @@ incident = sa.Table(
     sa.UniqueConstraint("key", "ordinal", name="th_incident_key_ordinal"),
 )
 """`n` counts the investigations asked for, `done` those that ended: at most one runs.
-`waiting` says why one more is wanted. `diagnosis` is without its evidence, which lies beside it."""
+`waiting` says why one more is wanted. `heard_at` is when one of its alerts was delivered last, also
+as a repeat. `diagnosis` is without its evidence, which lies beside it."""
 
 incident_open = sa.Index(
     "th_incident_open",
     incident.c.key,
     unique=True,
+    sqlite_where=incident.c.is_open,
+    postgresql_where=incident.c.is_open,
+)
+sa.Index(
+    "th_incident_heard",
+    incident.c.heard_at,
     sqlite_where=incident.c.is_open,
     postgresql_where=incident.c.is_open,
 )
@@ -101,6 +109,7 @@ alert = sa.Table(
 )
 """`ident` = hash of (incident key, fingerprint, starts_at): what makes a delivery a repeat."""
 sa.Index("th_alert_incident", alert.c.incident_id, alert.c.status)
+sa.Index("th_alert_same", alert.c.incident_id, alert.c.fingerprint)
 sa.Index("th_alert_changed", alert.c.changed_at)
 
 investigation = sa.Table(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from tailhound.durable.intake import LARGE
 from tailhound.errors import StoreUnavailable
 from tailhound.model import State
 from tailhound.settings import Incidents
+from tailhound.store import records
 from tailhound.store.outputs import read_body
 from tailhound.store.records import Record
 from tests.unit.durable import kit
-from tests.unit.durable.kit import alert, body
+from tests.unit.durable.kit import Detective, alert, body
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -506,5 +508,174 @@ def test_with_a_reopen_window_of_zero_each_refire_is_a_new_incident(tmp_path: Pa
             desk.clock.advance(1)
             await desk.accept(alert(starts_at="2026-11-30T02:53:30Z"))
             assert len(desk.reader.list()) == 2
+
+    kit.run(scene())
+
+
+def test_an_end_ends_the_alert_whatever_start_it_tells(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert(starts_at="2026-11-30T02:51:15Z"))
+            desk.clock.advance(600)
+            over = alert(starts_at="2026-11-30T02:51:05Z", ends_at="2026-11-30T03:00:00Z")
+            accepted = await desk.accept(over)
+            assert (accepted.new, dict(accepted.dropped)) == (1, {})
+            assert desk.only().state is State.RESOLVED
+            again = await desk.accept(over)
+            assert (again.new, again.repeats) == (0, 1)
+
+    kit.run(scene())
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_one_alert_by_two_starts_is_one_and_ends_once(tmp_path: Path, at_once: bool) -> None:
+    later, earlier = "2026-11-30T02:51:15Z", "2026-11-30T02:51:05Z"
+    over = alert(starts_at=earlier, ends_at="2026-11-30T03:00:00Z")
+
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            if at_once:
+                await asyncio.gather(
+                    desk.accept(alert(starts_at=later)), desk.accept(alert(starts_at=earlier))
+                )
+            else:
+                await desk.accept(alert(starts_at=later))
+                await desk.accept(alert(starts_at=earlier))
+            (shown,) = desk.only().alerts
+            assert shown.starts_at.isoformat() == "2026-11-30T02:51:05+00:00"
+            desk.clock.advance(600)
+            await desk.accept(over)
+            assert desk.only().state is State.RESOLVED
+            copy = await desk.accept(alert(starts_at=later))
+            assert (copy.new, copy.repeats) == (0, 1)
+            desk.clock.advance(LATE_COPY_SECONDS + 1)
+            again = await desk.accept(alert(starts_at=later))
+            assert again.new == 1
+            assert desk.only().episode == 2
+
+    kit.run(scene())
+
+
+def test_the_end_of_an_earlier_time_does_not_end_what_fires_since(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert(starts_at="2026-11-30T02:51:00Z"))
+            over = alert(starts_at="2026-11-30T02:40:00Z", ends_at="2026-11-30T02:45:00Z")
+            accepted = await desk.accept(over)
+            assert dict(accepted.dropped) == {UNSEEN: 1}
+            assert desk.only().state is State.INVESTIGATING
+
+    kit.run(scene())
+
+
+def test_the_end_of_an_alert_beyond_the_listed_ones_is_found_by_any_start(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(*(alert(fingerprint=f"f{i}") for i in range(120)))
+            other = "2026-11-30T02:51:07Z"
+            await desk.accept(*(alert(fingerprint=f"f{i}", starts_at=other) for i in range(120)))
+            assert (len(desk.only().alerts), desk.only().truncated_alerts) == (100, 20)
+            desk.clock.advance(300)
+            over = [alert(fingerprint=f"f{i}", starts_at=other, ends_at=ENDED) for i in range(120)]
+            await desk.accept(*over)
+            assert desk.only().state is State.RESOLVED
+
+    kit.run(scene())
+
+
+def _verdict_stands(desk: kit.Desk) -> None:
+    with desk.database.writing() as connection:
+        records.change(
+            connection,
+            desk.only().id,
+            lambda record: replace(record, done=record.incident.n).edited(state=State.DIAGNOSED),
+            desk.clock(),
+        )
+
+
+def test_what_fires_weeks_later_is_a_new_incident_and_the_old_one_says_why(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert(), alert(fingerprint="f2"))
+            old, heard = desk.only().id, desk.clock()
+            _verdict_stands(desk)
+            desk.clock.advance(40 * 86_400)
+            accepted = await desk.accept(alert(fingerprint="f3", starts_at="2027-01-09T02:50:00Z"))
+            shown = {incident.id: incident for incident in desk.reader.list()}
+            (new,) = accepted.incidents
+            assert set(shown) == {old, new}
+            assert shown[new].state is State.INVESTIGATING
+            over = shown[old]
+            assert (over.state, over.unheard, over.resolved_at) == (State.RESOLVED, True, heard)
+            assert "Nothing was heard of it since 30 Nov 2026" in over.timeline[-1].what
+            still = await desk.accept(alert())
+            assert (still.incidents, still.new) == ((new,), 1)
+
+    kit.run(scene())
+
+
+def test_the_only_alert_with_a_much_later_start_has_ended_in_between(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            _verdict_stands(desk)
+            desk.clock.advance(24 * 3600)
+            accepted = await desk.accept(alert(starts_at="2026-12-01T02:50:00Z"))
+            assert len(desk.reader.list()) == 2
+            (new,) = accepted.incidents
+            await desk.accept(
+                alert(starts_at="2026-12-01T02:50:00Z", ends_at="2026-12-01T03:00:00Z")
+            )
+            assert {i.state for i in desk.reader.list()} == {State.RESOLVED}
+            assert [i.unheard for i in desk.reader.list() if i.id == new] == [False]
+
+    kit.run(scene())
+
+
+def test_what_is_delivered_with_news_is_still_there(tmp_path: Path) -> None:
+    async def scene(first: int) -> None:
+        folder = tmp_path / str(first)
+        folder.mkdir()
+        async with kit.intake_alone(folder) as desk:
+            await desk.accept(alert())
+            _verdict_stands(desk)
+            desk.clock.advance(40 * 86_400)
+            both = [alert(), alert(fingerprint="f2", starts_at="2027-01-09T02:50:00Z")]
+            await desk.accept(both[first], both[1 - first])
+            assert len(desk.only().firing) == 2
+
+    kit.run(scene(0))
+    kit.run(scene(1))
+
+
+def test_another_alert_long_after_the_verdict_is_investigated(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            _verdict_stands(desk)
+            desk.clock.advance(29 * 60)
+            await desk.accept(alert(fingerprint="f2", starts_at="2026-11-30T03:20:00Z"))
+            assert desk.only().n == 1
+            desk.clock.advance(2 * 60)
+            await desk.accept(alert(fingerprint="f3", starts_at="2026-11-30T03:22:00Z"))
+            assert (desk.only().n, desk.only().state) == (2, State.INVESTIGATING)
+            rows = desk.rows("SELECT reason FROM th_investigation ORDER BY n")
+            assert rows == [("the alert",), ("another alert",)]
+
+    kit.run(scene())
+
+
+def test_a_repeat_of_an_incident_that_has_joined_counts_for_the_other(tmp_path: Path) -> None:
+    async def scene() -> None:
+        detective = Detective()
+        async with kit.lab(tmp_path, detective=detective) as lab:
+            first = await lab.accepted(body(alert()))
+            await lab.diagnosed(first)
+            detective.key = lab.incident(first).key
+            other = body(alert("other", fingerprint="f2"))
+            second = await lab.accepted(other)
+            await kit.until(lambda: lab.incident(second).state is State.JOINED)
+            again = await lab.durable.accept(other)
+            assert (again.incidents, again.repeats) == ((first,), 1)
 
     kit.run(scene())

@@ -2,17 +2,21 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.desk import Desk
-from tailhound.durable.engine import Fate
+from tailhound.durable.engine import Engine, Fate
 from tailhound.durable.sweep import Sweeper
 from tailhound.errors import StoreUnavailable
-from tailhound.model import State
+from tailhound.model import Silenced, State
+from tailhound.settings import Incidents
+from tailhound.store import records
 from tests.unit.durable import kit
 from tests.unit.durable.kit import Clock, Detective, alert, body
 
@@ -97,11 +101,14 @@ def test_a_run_that_stands_still_although_its_process_lives_is_given_up(tmp_path
                 Desk(lab.database, kit.terms, engine.enqueue, Boot(clock=clock)),
                 ours._blocking,
             )
-            clock.advance(80)
             assert await watch.sweep() == ()
+            for _ in range(4):  # news of the incident are no sign of its run
+                clock.advance(20)
+                await lab.durable.accept(body(alert(fingerprint=f"f{clock.now}")))
+                assert await watch.sweep() == ()
             clock.advance(2)
             assert await watch.sweep() == (f"inv:{id}:1",)
-            assert "nothing has happened in it for 82 s" in lab.incident(id).failed_because
+            assert "it ran for 82 s" in lab.incident(id).failed_because.replace("\u00a0", " ")
             found = await engine.look_up([f"inv:{id}:1"])
             assert found[f"inv:{id}:1"].fate is Fate.GIVEN_UP
 
@@ -157,16 +164,144 @@ async def _out_of_order() -> tuple[str, ...]:
     raise StoreUnavailable("the database is out of order")
 
 
-def test_what_runs_or_waits_is_left_alone(tmp_path: Path) -> None:
+def test_what_runs_or_waits_behind_it_is_left_alone(tmp_path: Path) -> None:
     async def scene() -> None:
         gate = asyncio.Event()
-        async with kit.lab(tmp_path, detective=Detective(gate=gate)) as lab:
-            id = await lab.accepted(body(alert()))
+        incidents = Incidents(concurrency=1)
+        async with kit.lab(tmp_path, detective=Detective(gate=gate), incidents=incidents) as lab:
+            first = await lab.accepted(body(alert()))
             await kit.until(lambda: "collect" in lab.detective.calls)
-            assert await lab.durable.sweeper.sweep(-1.0) == ()
+            second = await lab.accepted(body(alert("other", fingerprint="f2")))
+            clock = Clock()
+            clock.now = lab.incident(second).received_at
+            desk = Desk(lab.database, kit.terms, lab.durable.engine.enqueue, Boot(clock=clock))
+            sweeper = Sweeper(lab.durable.engine, desk, lab.durable.sweeper._blocking)
+            for _ in range(3):
+                assert await sweeper.sweep(-1.0) == ()
+                clock.advance(20)
+            found = await lab.durable.engine.look_up([f"inv:{first}:1", f"inv:{second}:1"])
+            assert [seen.fate for seen in found.values()].count(Fate.WAITING) == 1
             gate.set()
-            await lab.diagnosed(id)
-            assert await lab.durable.sweeper.sweep(-1.0) == ()
+            await lab.diagnosed(first)
+            await lab.diagnosed(second)
+            assert await sweeper.sweep(-1.0) == ()
 
     logging.getLogger("dbos").setLevel("ERROR")
     kit.run(scene())
+
+
+def test_what_waits_although_nothing_runs_is_given_up(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.lab(tmp_path) as lab:
+            with lab.database.writing() as connection:
+                connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 0")
+            id = await lab.accepted(body(alert()))
+            clock = Clock()
+            clock.now = lab.incident(id).received_at
+            desk = Desk(lab.database, kit.terms, lab.durable.engine.enqueue, Boot(clock=clock))
+            sweeper = Sweeper(lab.durable.engine, desk, lab.durable.sweeper._blocking)
+            clock.advance(80)
+            assert await sweeper.sweep() == ()
+            clock.advance(2)
+            assert await sweeper.sweep() == (f"inv:{id}:1",)
+            assert "while nothing ran" in lab.incident(id).failed_because
+            assert await sweeper.sweep() == ()
+
+    logging.getLogger("dbos").setLevel("ERROR")
+    kit.run(scene())
+
+
+def _sweeper(desk: kit.Desk) -> tuple[Sweeper, Blocking]:
+    blocking = Blocking("test", 1)
+    engine = Engine(desk.database)
+    given = Desk(desk.database, kit.terms, engine.enqueue, Boot(clock=desk.clock))
+    return Sweeper(engine, given, blocking, desk.intake.closed), blocking
+
+
+async def _alone(desk: kit.Desk) -> tuple[str, ...]:
+    """What the sweep ends for want of news, in a process that has listened for an hour."""
+    sweeper, blocking = _sweeper(desk)
+    desk.clock.advance(-3600)
+    sweeper._sees_since = desk.clock()
+    desk.clock.advance(3600)
+    sweeper._now = desk.clock()
+    try:
+        return await sweeper._unheard()
+    finally:
+        blocking.close()
+
+
+def test_an_incident_of_which_nothing_is_heard_counts_as_over_and_says_so(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            _verdict_stands(desk)
+            desk.clock.advance(40 * 3600)
+            await desk.accept(alert())  # a repeat: it is still there
+            await kit.until(lambda: desk.only().repeats == 1)
+            heard = desk.clock()
+            desk.clock.advance(72 * 3600)
+            assert await _alone(desk) == ()
+            desk.clock.advance(1)
+            id = desk.only().id
+            assert await _alone(desk) == (id,)
+            over = desk.only()
+            assert (over.state, over.unheard, over.resolved_at) == (State.RESOLVED, True, heard)
+            told = "Nothing was heard of it since 1 Dec 18:53 UTC: it counts as over"
+            assert over.timeline[-1].what == told
+            assert await _alone(desk) == ()
+            again = await desk.accept(alert())
+            assert again.new == 1
+            assert len(desk.reader.list()) == 2
+
+    kit.run(scene())
+
+
+def test_silence_means_nothing_before_one_has_listened_for_an_hour(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            _verdict_stands(desk)
+            desk.clock.advance(80 * 3600)
+            sweeper, blocking = _sweeper(desk)
+            desk.clock.advance(3599)
+            sweeper._now = desk.clock()
+            assert await sweeper._unheard() == ()
+            desk.clock.advance(1)
+            sweeper._now = desk.clock()
+            assert len(await sweeper._unheard()) == 1
+            blocking.close()
+
+    kit.run(scene())
+
+
+def test_what_is_silenced_is_not_over_while_it_is(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            _verdict_stands(desk)
+            until = desk.clock() + timedelta(days=5)
+            silenced = Silenced(id="s1", by="ana", until=until, alerts=1)
+            with desk.database.writing() as connection:
+                records.change(
+                    connection,
+                    desk.only().id,
+                    lambda record: record.edited(silences=(silenced,)),
+                    desk.clock(),
+                )
+            desk.clock.advance(7 * 86_400)
+            assert await _alone(desk) == ()
+            desk.clock.advance(86_400 + 1)
+            assert await _alone(desk) == (desk.only().id,)
+
+    kit.run(scene())
+
+
+def _verdict_stands(desk: kit.Desk) -> None:
+    with desk.database.writing() as connection:
+        records.change(
+            connection,
+            desk.only().id,
+            lambda record: replace(record, done=record.incident.n).edited(state=State.DIAGNOSED),
+            desk.clock(),
+        )

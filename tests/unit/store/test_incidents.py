@@ -146,8 +146,8 @@ def test_an_edit_that_wants_nothing_raises_no_revision(database: Database) -> No
 def test_repeats_are_counted_beside_the_snapshot(database: Database) -> None:
     _put(database, INCIDENT)
     with database.writing() as connection:
-        records.add_repeats(connection, {"7F3K": 3, "NONE": 1})
-        records.add_repeats(connection, {"7F3K": 4})
+        records.add_repeats(connection, {"7F3K": 3, "NONE": 1}, NOW)
+        records.add_repeats(connection, {"7F3K": 4}, NOW)
         records.change(connection, "7F3K", lambda r: r.edited(causes_checked=9), NOW)
     (found,) = IncidentReader.of(database).list()
     assert found.repeats == 7

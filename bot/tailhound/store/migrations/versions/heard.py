@@ -1,0 +1,26 @@
+"""When an incident was heard of last, and the rows of one alert by its fingerprint."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Add the column, as if all were heard of when they changed last, and the indexes."""
+    op.add_column(
+        "th_incident", sa.Column("heard_at", sa.Float(), nullable=False, server_default="0")
+    )
+    op.execute(sa.text("UPDATE th_incident SET heard_at = changed_at"))
+    op.create_index(
+        "th_incident_heard",
+        "th_incident",
+        ["heard_at"],
+        unique=False,
+        sqlite_where=sa.text("is_open"),
+        postgresql_where=sa.text("is_open"),
+    )
+    op.create_index("th_alert_same", "th_alert", ["incident_id", "fingerprint"], unique=False)
