@@ -246,6 +246,7 @@ EVERY_FIELD = replace(
     repeats=5,
     mode="one-click",
     joined_into="9C1Q",
+    unheard=True,
     failed_because=FAILED.failed_because,
     unreadable=UNREADABLE.unreadable,
     diagnosis=replace(

@@ -51,6 +51,8 @@ def test_a_backend_that_is_blind_and_a_failure_say_why() -> None:
     assert line(made.FAILED).endswith("the database was full for 10 min; the alert stands")
     assert line(made.JOINED).endswith("goes on as incident 7F3K")
     assert line(made.RESOLVED_EARLY).endswith("after 3 min: before a verdict")
+    unheard = line(replace(made.RESOLVED_EARLY, unheard=True))
+    assert f"not heard of since 03:03 UTC: {made.RESOLVED_EARLY.name}" in unheard
 
 
 def test_a_body_that_cannot_be_read_is_about_nothing() -> None:

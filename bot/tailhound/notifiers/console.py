@@ -74,6 +74,8 @@ def _rest(incident: Incident) -> str:
 
 def _resolved(incident: Incident) -> str:
     end = incident.resolved_at
+    if end and incident.unheard:
+        return f"not heard of since {clock(end)}: {incident.name}"
     lasted = f"after {duration((end - incident.since).total_seconds())}" if end else "now"
     cause = headline(incident) if incident.diagnosis is not None else "before a verdict"
     return f"{lasted}: {cause}"

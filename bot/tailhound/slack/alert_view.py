@@ -230,10 +230,16 @@ class AlertView:
 
     @property
     def resolved_after(self) -> Mrkdwn:
-        """`38 min`; "" while it stands."""
-        end = self.incident.resolved_at
+        """`38 min`; "" while it stands, and where nobody said that it is over."""
+        end = None if self.incident.unheard else self.incident.resolved_at
         seconds = (end - self.incident.since).total_seconds() if end else -1.0
         return self.ink.figure(duration(seconds) if seconds >= 0 else "")
+
+    @property
+    def unheard(self) -> str:
+        """`29 Nov 03:38 UTC`, where nobody said that it is over; else ""."""
+        at = self.incident.resolved_at
+        return day_clock(at, self.now) if at and self.incident.unheard else ""
 
     @property
     def span(self) -> str:

@@ -68,7 +68,8 @@ def _open(found: Overview, now: datetime, page: str) -> str:
     if last is None or last.resolved_at is None:
         return "Nothing is open."
     at = day_clock(last.resolved_at, now)
-    return f"Nothing is open. Last incident: {escape.value(last.id)}, resolved {at}."
+    over = "not heard of since" if last.unheard else "resolved"
+    return f"Nothing is open. Last incident: {escape.value(last.id)}, {over} {at}."
 
 
 def _month(found: Overview) -> str:

@@ -119,6 +119,8 @@ def _resolved(incident: Incident) -> Headline:
     seconds = (
         (incident.resolved_at - incident.since).total_seconds() if incident.resolved_at else -1.0
     )
+    if incident.unheard:
+        return Headline("Not heard of any more", _alert_on(incident), "done")
     word = f"Resolved after {duration(seconds)}" if seconds >= 0 else "Resolved"
     found = telling.headline_causes(incident.diagnosis)
     return Headline(word, _title(incident.diagnosis) if found else _alert_on(incident), "done")
