@@ -12,6 +12,7 @@ import pytest
 import requests
 
 from tailhound.slack.local import View
+from tailhound.slack.socket import CONNECTIONS
 from tests.databases import the_server
 from tests.faults.server import CHANNEL, WITH_HISTORY, Bot, alert, body, until, with_slack
 from tests.lab.alertmanager import Alertmanager
@@ -212,15 +213,15 @@ def test_each_replica_takes_any_click_once(tmp_path: Path, slack: SlackStandin) 
                 bot.start(wait=False)
             for bot in (one, other):
                 bot.wait_up()
-            slack.wait_connected(2, timeout=20)
+            slack.wait_connected(2 * CONNECTIONS, timeout=20)
             sent = alert(deployment="w")
             id, ts = begun(one, slack, sent)
             users = [f"U0P{n}" for n in range(8)]
             for user in users:
                 slack.click("on_it", channel=CHANNEL, ts=ts, user=user)
-            for _ in range(2):  # the same envelope, once over each socket
+            for _ in range(2 * CONNECTIONS):  # the same envelope, once over each socket
                 slack.click("recheck", channel=CHANNEL, ts=ts, envelope="twice")
-            assert len(set(slack.turns)) == 2
+            assert len(set(slack.turns)) == 2 * CONNECTIONS
             shows(slack, one, id, f"{users[-1].lower()} is on it since")
             asked = "Re-check asked for by u0ana"
             until(lambda: asked in page(one, id), "the second look", 40, one.said)

@@ -11,10 +11,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tailhound.app.arrivals import LAST_METRIC, WATCHDOG_METRIC, Arrivals
+from tailhound.app.clicks import Clicks
 from tailhound.app.own_serve import CONNECTIONS, OTHERS, own_lines
 from tailhound.app.probes import Line, Mood
 from tailhound.durable.by_hand import body_of
 from tailhound.settings import Settings
+from tailhound.slack.socket import Standing
 from tailhound.sources.alertmanager import read_group
 from tailhound.web.metrics import Metrics
 from tests.unit.durable.kit import alert, body
@@ -100,6 +102,11 @@ def test_connections_to_slack_are_counted(amount: int, mood: Mood, says: str) ->
         assert len(lines(port)) == 2  # without an app token there is none to be had
     assert (slack.name, slack.mood) == ("slack", mood)
     assert slack.told == says
+
+
+def test_the_gauges_that_are_looked_for_are_those_of_the_server() -> None:
+    told = {one.name for one in Clicks(lambda: Standing(up=2, wanted=2)).collect()}
+    assert {CONNECTIONS, OTHERS} <= told
 
 
 def test_another_program_on_the_same_app_is_a_warning() -> None:
