@@ -15,16 +15,20 @@ INCIDENT_AT_MOST = 4 * 1024 * 1024
 """Bytes before compression: of one answer, and of all answers of one incident."""
 
 
+_AT_ONCE = 400
+
 _KNOWN_BODIES = sa.select(body.c.sha).where(body.c.sha.in_(sa.bindparam("shas", expanding=True)))
 _INSERT_BODY = sa.insert(body)
 
 
 def keep_outputs(
     connection: sa.Connection, incident_id: str, n: int, outputs: Sequence[RawOutput]
-) -> int:
-    """Store raw answers as far as the incident's share allows; how many were left out.
+) -> None:
+    """Store raw answers as far as the incident's share allows.
 
-    What investigation `n` had stored before (it ran again after a crash) is replaced.
+    What investigation `n` had stored before (it ran again after a crash) is replaced. Room is made
+    by what earlier investigations heard, the oldest first. An answer that does not fit all the same
+    keeps its question, and says that more came.
     """
     connection.execute(
         sa.delete(output).where(
@@ -33,18 +37,12 @@ def keep_outputs(
             output.c.question.in_([raw.question for raw in outputs]),
         )
     )
-    taken = connection.execute(
-        sa.select(sa.func.coalesce(sa.func.sum(output.c.size), 0)).where(
-            output.c.incident_id == incident_id
-        )
-    ).scalar()
-    left = INCIDENT_AT_MOST - int(taken or 0)
+    contents = [raw.text.encode("utf-8", "replace") for raw in outputs]
+    wanted = sum(min(len(content), EACH_AT_MOST) for content in contents)
+    left = _make_room(connection, incident_id, n, wanted)
     rows = []
-    for raw in outputs:
-        content = raw.text.encode("utf-8", "replace")
-        kept = content[:EACH_AT_MOST]
-        if len(kept) > left:
-            continue
+    for raw, content in zip(outputs, contents, strict=True):
+        kept = content[:EACH_AT_MOST] if min(len(content), EACH_AT_MOST) <= left else b""
         left -= len(kept)
         rows.append(
             {
@@ -60,7 +58,26 @@ def keep_outputs(
         )
     if rows:
         connection.execute(sa.insert(output), rows)
-    return len(outputs) - len(rows)
+
+
+def _make_room(connection: sa.Connection, incident_id: str, n: int, wanted: int) -> int:
+    """How many bytes an incident has left, once enough of earlier investigations is deleted."""
+    found = connection.execute(
+        sa.select(output.c.id, output.c.n, output.c.size)
+        .where(output.c.incident_id == incident_id)
+        .order_by(output.c.n, output.c.id)
+    ).all()
+    left: int = INCIDENT_AT_MOST - sum(row.size for row in found)
+    gone = []
+    for row in found:
+        if left >= wanted or row.n >= n:
+            break
+        gone.append(row.id)
+        left += row.size
+    for first in range(0, len(gone), _AT_ONCE):
+        part = gone[first : first + _AT_ONCE]
+        connection.execute(sa.delete(output).where(output.c.id.in_(part)))
+    return left
 
 
 def keep_compiled(connection: sa.Connection, content: bytes, now: datetime) -> str:

@@ -171,13 +171,17 @@ def _inflated(decoder: Any, chunk: bytes, at_most: int) -> bytes:
 def json_of(body: bytes, content_type: str) -> Any:
     """The body as JSON; NoAnswer(UNPARSABLE) with its first words when it is none."""
     try:
-        return json.loads(body)
+        return json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         seen = plain(redacted(body[:2000].decode("utf-8", "replace")), 80).replace("\n", " ")
         kind = plain(content_type, 40) or "no content type"
         raise NoAnswer(
             Reason.UNPARSABLE, f"the answer is not JSON ({kind}) but starts with {seen!r}"
         ) from error
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
 
 
 def said(text: Any, limit: int = 200) -> str:

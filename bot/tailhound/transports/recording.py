@@ -11,7 +11,7 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,27 @@ def _sorting(request: Request[Any]) -> tuple[str, str, str]:
 
 
 def written(recording: Recording, *, indent: int | None = 1) -> str:
-    """The recording as the text of its file."""
+    """The recording as the text of its file.
+
+    A number that JSON can't hold (1e999) makes its answer one that can't be read.
+    """
+    try:
+        return _text_of(recording, indent)
+    except ValueError:
+        answers = tuple(map(_finite, recording.answers))
+        return _text_of(replace(recording, answers=answers), indent)
+
+
+def _finite(answer: Answer) -> Answer:
+    try:
+        json.dumps(_written(answer), allow_nan=False)
+    except ValueError:
+        why = "the answer holds a number that is not finite"
+        return replace(answer, reply=Missing(Reason.UNPARSABLE, why))
+    return answer
+
+
+def _text_of(recording: Recording, indent: int | None) -> str:
     body = {
         "tailhound_recording": VERSION,
         "as_of": recording.as_of.isoformat(),

@@ -173,14 +173,14 @@ def _raw(question: str, text: str) -> RawOutput:
     return RawOutput(question=question, backend="prometheus", text=text, asked_at=NOW)
 
 
-def _keep(database: Database, *raws: RawOutput, n: int = 1) -> int:
+def _keep(database: Database, *raws: RawOutput, n: int = 1) -> None:
     with database.writing() as connection:
-        return outputs.keep_outputs(connection, "7F3K", n, raws)
+        outputs.keep_outputs(connection, "7F3K", n, raws)
 
 
 def test_raw_answers_come_back_in_their_order(database: Database) -> None:
     _put(database, INCIDENT)
-    assert _keep(database, _raw("b", "två"), _raw("a", "one")) == 0
+    _keep(database, _raw("b", "två"), _raw("a", "one"))
     found = IncidentReader.of(database).raw("7f3k")
     assert [(raw.question, raw.text, raw.truncated) for raw in found] == [
         ("b", "två", False),
@@ -209,9 +209,21 @@ def test_one_answer_is_cut_with_a_mark(database: Database) -> None:
 def test_an_incident_keeps_four_megabytes_and_no_more(database: Database) -> None:
     _put(database, INCIDENT)
     many = [_raw(f"q{i}", "x" * outputs.EACH_AT_MOST) for i in range(20)]
-    assert _keep(database, *many) == 4
-    assert _keep(database, _raw("more", "x"), n=2) == 1
-    assert len(IncidentReader.of(database).raw("7F3K")) == 16
+    _keep(database, *many)
+    found = IncidentReader.of(database).raw("7F3K")
+    assert sum(raw.size for raw in found) == outputs.INCIDENT_AT_MOST
+    assert [(raw.question, raw.text) for raw in found if raw.truncated] == [
+        (f"q{i}", "") for i in range(16, 20)
+    ]
+
+
+def test_what_was_heard_last_takes_the_place_of_what_was_heard_first(database: Database) -> None:
+    _put(database, INCIDENT)
+    _keep(database, *(_raw(f"q{i}", "x" * outputs.EACH_AT_MOST) for i in range(16)))
+    _keep(database, _raw("again", "y"), _raw("more", "z" * outputs.EACH_AT_MOST), n=2)
+    found = IncidentReader.of(database).raw("7F3K")
+    assert [raw.question for raw in found] == [*(f"q{i}" for i in range(2, 16)), "again", "more"]
+    assert not any(raw.truncated for raw in found)
 
 
 def test_a_compiled_set_is_stored_once_and_never_changed(database: Database) -> None:

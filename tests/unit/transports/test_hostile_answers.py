@@ -21,7 +21,7 @@ from tailhound.settings import Alertmanager
 from tailhound.settings import load as settings_of
 from tailhound.settings_secrets import secrets
 from tailhound.transports.alertmanager import AlertmanagerClient
-from tailhound.transports.http import NoAnswer
+from tailhound.transports.http import NoAnswer, json_of
 from tailhound.transports.prometheus_answers import ranges, vector
 from tailhound.transports.recording import VALUES_AT_MOST, load, parsed
 from tests.unit.transports.servers import reply, scripted
@@ -190,3 +190,9 @@ def test_a_credential_of_several_lines_asks_nothing(tmp_path: Path) -> None:
     assert isinstance(found, Missing)
     assert found.reason is Reason.FORBIDDEN
     assert "hunter2" not in found.detail
+
+
+@pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}'])
+def test_what_only_looks_like_json_is_none(text: str) -> None:
+    with pytest.raises(NoAnswer, match="not JSON"):
+        json_of(text.encode(), "application/json")

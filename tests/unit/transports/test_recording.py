@@ -241,3 +241,14 @@ def test_a_secret_in_a_question_is_not_kept_and_the_question_is_still_found() ->
     text = written(recorder.recording())
     assert "hunter2" not in text
     assert ask(ReplayTransport(parsed(text)), asked) == (Labelled((), 1.0),)
+
+
+def test_a_number_that_json_cant_hold_costs_its_own_answer_only() -> None:
+    pod = GetObject(api="v1", resource="pods", name="llm-0", namespace="prod")
+    recorder = Recorder(EVERYTHING.as_of, None)
+    recorder.record(pod, {"metadata": {"annotations": {"x": float("inf")}}}, 0.1)
+    recorder.record(Query(promql="up"), (Labelled((), 1.0),), 0.1)
+    found = {type(one.request): one.reply for one in parsed(written(recorder.recording())).answers}
+    assert found[Query] == (Labelled((), 1.0),)
+    assert found[GetObject].reason is Reason.UNPARSABLE
+    assert "not finite" in found[GetObject].detail
