@@ -21,6 +21,7 @@ from tailhound.model import (
     Seen,
     Verdict,
     claims,
+    gaps,
     telling,
 )
 from tailhound.model.verdict import Changed
@@ -128,13 +129,13 @@ def test_a_cause_that_has_nothing_to_compare_with_is_told_so_and_no_series_is_mi
     for facts in (YOUNG.facts, {"stages": rows}):
         item = replace(YOUNG, facts=facts, asked=(absent,))
         found = replace(DIAGNOSIS, causes=(UNKNOWN,), primary=None, evidence=(item,))
-        (gap,) = telling.gaps(found).causes
+        (gap,) = gaps.left_open(found).causes
         assert gap.reason == "no usual value yet: nothing 1 h, 1 d or 7 d ago"
         assert "an hour of history" in gap.fix
     measured: Any = ({**rows[0], "usual_seconds": 0.2},)
     found = replace(found, evidence=(replace(item, facts={"stages": measured}),))
-    assert telling.gaps(found).causes == {
-        telling.Gap("no series", "check that it is scraped or exists"): ("queue wait",)
+    assert gaps.left_open(found).causes == {
+        gaps.Gap("no series", "check that it is scraped or exists"): ("queue wait",)
     }
 
 

@@ -11,6 +11,7 @@ from tailhound.model import (
     FactValue,
     Outlook,
     Verdict,
+    gaps,
     telling,
 )
 from tailhound.slack.ink import INKS, Ink
@@ -90,8 +91,8 @@ def test_a_backend_that_answers_nothing_is_one_problem_however_long_each_questio
         evidence("b", asked("down", EvidenceStatus.TIMEOUT, f"{DEAD}, for 4 s")),
         evidence("c", asked("other", EvidenceStatus.UNREACHABLE, "no connection")),
     )
-    (told,) = telling.gaps(found).causes.items()
-    assert told == (telling.Gap(DEAD, told[0].fix), ("of a", "of b", "of c"))
+    (told,) = gaps.left_open(found).causes.items()
+    assert told == (gaps.Gap(DEAD, told[0].fix), ("of a", "of b", "of c"))
 
 
 def test_who_did_not_answer_is_told_before_a_series_that_is_not_there() -> None:
@@ -100,7 +101,7 @@ def test_who_did_not_answer_is_told_before_a_series_that_is_not_there() -> None:
         evidence("b", asked("slow", EvidenceStatus.TIMEOUT, DEAD)),
     )
     found = replace(two, causes=(replace(unknown("a"), evidence=("a", "b")),))
-    assert [gap.reason for gap in telling.gaps(found).causes] == [DEAD]
+    assert [gap.reason for gap in gaps.left_open(found).causes] == [DEAD]
 
 
 def test_what_was_not_asked_because_the_backend_is_down_is_no_second_problem() -> None:
@@ -108,7 +109,7 @@ def test_what_was_not_asked_because_the_backend_is_down_is_no_second_problem() -
         evidence("a", asked("up", EvidenceStatus.TIMEOUT, DEAD)),
         evidence("b", asked("down", EvidenceStatus.SKIPPED, BUSY)),
     )
-    (told,) = telling.gaps(found).causes.items()
+    (told,) = gaps.left_open(found).causes.items()
     assert told[0].reason == DEAD
     assert told[1] == ("of a", "of b")
 
@@ -118,13 +119,13 @@ def test_what_was_not_asked_of_a_backend_that_answers_keeps_its_own_reason() -> 
         evidence("a", asked("up", EvidenceStatus.COLLECTED)),
         evidence("b", asked("down", EvidenceStatus.SKIPPED, BUSY)),
     )
-    assert BUSY in [gap.reason for gap in telling.gaps(found).causes]
+    assert BUSY in [gap.reason for gap in gaps.left_open(found).causes]
 
 
 def test_what_a_recording_does_not_hold_is_not_to_be_checked_again() -> None:
     detail = "not in the recording: it was not asked when this was recorded"
     found = diagnosis(evidence("a", asked("up", EvidenceStatus.SKIPPED, detail)))
-    (gap,) = telling.gaps(found).causes
+    (gap,) = gaps.left_open(found).causes
     assert (gap.reason, gap.fix) == (detail, "")
 
 
@@ -151,4 +152,4 @@ def test_what_is_known_without_a_backend_is_what_helps_and_no_debris() -> None:
 def test_what_the_labels_do_not_say_is_not_to_be_checked_again() -> None:
     detail = "not asked: nobody could tell the pods; add a label to incidents.workload_labels"
     found = diagnosis(evidence("a", asked("up", EvidenceStatus.SKIPPED, detail)))
-    assert [gap.fix for gap in telling.gaps(found).causes] == [""]
+    assert [gap.fix for gap in gaps.left_open(found).causes] == [""]

@@ -14,6 +14,7 @@ from tailhound.model import (
     claims,
     telling,
 )
+from tailhound.model.gaps import left_open
 from tailhound.model.lacking import lacking
 from tailhound.model.names import backend_name, listed
 from tailhound.model.steps import steps
@@ -98,7 +99,7 @@ def _open(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:
 
 def could_not_check(diagnosis: Diagnosis) -> list[str]:
     """The questions without an answer, by reason: whose they are, why, and what would help."""
-    gaps = telling.gaps(diagnosis)
+    gaps = left_open(diagnosis)
     lines = [
         f"    {listed([safe(name) for name in names], 5)}: {safe(gap.reason, 300)}"
         f"{f'. Fix: {safe(gap.fix, 200)}' if gap.fix else ''}"

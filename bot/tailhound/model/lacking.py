@@ -32,7 +32,7 @@ def evidence_name(item: Evidence, causes: Iterable[Cause]) -> str:
 def lacking(cause: Cause, check: Check, evidence: Iterable[Evidence]) -> str:
     """`queue.wait_ratio (no usual value yet: ..)`: the facts that would decide. "" without any.
 
-    Why a question had no answer is told once for all claims (`telling.gaps`); that a value was
+    Why a question had no answer is told once for all claims (`gaps.left_open`); that a value was
     measured and has nothing to be compared with is told here.
     """
     young = has_no_usual(cause, check, evidence)

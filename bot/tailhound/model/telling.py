@@ -6,18 +6,15 @@ texts, shortens the lists and draws them. Nothing here is escaped.
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from tailhound.model.candidates import nearest
-from tailhound.model.evidence import ANSWERED, Asked, Evidence, EvidenceStatus
-from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
-from tailhound.model.names import backend_name, cause_name, plural, small
+from tailhound.model.evidence import ANSWERED, Asked, EvidenceStatus
+from tailhound.model.names import backend_name, plural, small
 from tailhound.model.symptomless import symptomless
-from tailhound.model.unanswered import down, origin, worth_asking
+from tailhound.model.unanswered import down, worth_asking
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
 from tailhound.model.wording import clock, count, with_usual
-from tailhound.truth import Truth
 
 _ENDS = {
     EvidenceStatus.COLLECTED: "answered",
@@ -26,9 +23,6 @@ _ENDS = {
     EvidenceStatus.SKIPPED: "not asked",
 }
 """How a question ended, in words; any other status is a failure."""
-
-FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
-"""A question of this status got what it asked for."""
 
 GROUPS = (
     (Verdict.CONFIRMED, "confirmed"),
@@ -40,24 +34,6 @@ GROUPS = (
 
 _SHAPES = {"step": "rose in one step", "ramp": "rises slowly", "comb": "rises and falls"}
 _LOADS = {"flat": "load as usual", "up": "load up", "down": "load down"}
-
-_FIXES = {
-    EvidenceStatus.EMPTY: "check that it is scraped or exists",
-    EvidenceStatus.TIMEOUT: "check that {backend} is up, then check again",
-    EvidenceStatus.FORBIDDEN: "grant the reading account what {backend} refused",
-    EvidenceStatus.UNREACHABLE: "check address, network and keys of {backend}",
-    EvidenceStatus.TRUNCATED: "raise max_bytes of {backend} in the configuration",
-    EvidenceStatus.UNPARSABLE: "look at the raw answer",
-    EvidenceStatus.SKIPPED: "check again",
-}
-
-_TOLD_LAST = (EvidenceStatus.EMPTY, EvidenceStatus.SKIPPED)
-"""What explains a gap only where nobody failed to answer."""
-
-_NEVER_ASKED = ("not in the recording", "not asked: nobody could tell")
-"""How a reason begins where asking again can't help: nobody asked when it was recorded, or the
-labels do not say of what.
-"""
 
 
 # --- causes
@@ -247,112 +223,3 @@ def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
         ),
         down(diagnosis.evidence),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Why something has no answer, and what would give one ("" where nobody knows)."""
-
-    reason: str
-    fix: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gaps:
-    """What a diagnosis leaves open.
-
-    `undecided` are unknown causes of which nothing is missing: their values lie between what
-    confirms and what refutes. `causes` are those that miss something, by why; `evidence` what else
-    has no answer.
-    """
-
-    undecided: tuple[Cause, ...]
-    causes: dict[Gap, tuple[str, ...]]
-    evidence: dict[Gap, tuple[str, ...]]
-
-    @property
-    def count(self) -> int:
-        """How many causes and further evidence have a question without an answer."""
-        return sum(len(names) for group in (self.causes, self.evidence) for names in group.values())
-
-
-def gaps(diagnosis: Diagnosis) -> Gaps:
-    """What could not be decided, and what was not answered, by reason. Nothing is passed over."""
-    unknown = of(diagnosis, Verdict.UNKNOWN)
-    missing = [cause for cause in unknown if _misses_something(cause)]
-    trouble = down(diagnosis.evidence)
-    asked_for = {key for cause in missing for key in cause.evidence}
-    others = [
-        (_gap(origin(failed, trouble)), evidence_name(item, diagnosis.causes))
-        for item in diagnosis.evidence
-        if (failed := failure(item)) is not None
-        and item.name not in asked_for
-        and not _only_absent(item, failed)
-    ]
-    return Gaps(
-        undecided=tuple(cause for cause in unknown if not _misses_something(cause)),
-        causes=_grouped(
-            (_gap_of(cause, diagnosis.evidence), cause_name(cause.runbook)) for cause in missing
-        ),
-        evidence=_grouped(others),
-    )
-
-
-def _grouped(found: Iterable[tuple[Gap, str]]) -> dict[Gap, tuple[str, ...]]:
-    told: dict[Gap, tuple[str, ...]] = {}
-    for gap, name in found:
-        told[gap] = (*told.get(gap, ()), name)
-    return told
-
-
-def _misses_something(cause: Cause) -> bool:
-    return not cause.checks or any(check.truth is Truth.UNKNOWN for check in cause.checks)
-
-
-def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
-    """Why a cause was not checked: nothing is usual yet, a question failed, else its sentence.
-
-    Who did not answer is told before a series that is not there: only the first may still come.
-    """
-    evidence = tuple(evidence)
-    if any(has_no_usual(cause, check, evidence) for check in cause.checks):
-        return Gap(NO_USUAL, "wait until Prometheus has an hour of history")
-    found = [
-        failed for item in evidence if item.name in cause.evidence and (failed := failure(item))
-    ]
-    found.sort(key=lambda failed: failed.status in _TOLD_LAST)
-    if found:
-        return _gap(origin(found[0], down(evidence)))
-    return Gap(because(cause) or "not measured", _FIXES[EvidenceStatus.SKIPPED])
-
-
-def failure(item: Evidence) -> Asked | None:
-    """The question whose failure stands for the evidence; None when all were answered.
-
-    A series that is not there stands back behind a backend that did not answer.
-    """
-    failed = [question for question in item.asked if question.status not in FINE]
-    failed.sort(key=lambda question: question.status is EvidenceStatus.EMPTY)
-    asked = next(iter(failed), None)
-    if asked or item.status in FINE:
-        return asked
-    return Asked(question="", backend="", status=item.status, detail=item.reason)
-
-
-def _only_absent(item: Evidence, failed: Asked) -> bool:
-    """Whether the evidence is there, and only a series that some engines lack is not."""
-    return item.status is EvidenceStatus.COLLECTED and failed.status is EvidenceStatus.EMPTY
-
-
-def _gap(asked: Asked) -> Gap:
-    """The reason with its fix. A detail that names its own fix, or the missing key, keeps it."""
-    reason, mark, fix = asked.detail.partition("Fix:")
-    reason = reason.strip().rstrip(".") or f"{backend_name(asked.backend)}: {asked.status.value}"
-    if mark and fix.strip():
-        return Gap(small(reason), fix.strip().rstrip("."))
-    if ": set " in reason:  # not configured: the sentence says which key
-        return Gap(small(reason))
-    if asked.detail.startswith(_NEVER_ASKED):
-        return Gap(small(reason))
-    backend = backend_name(asked.backend) or "the backend"
-    return Gap(small(reason), _FIXES.get(asked.status, "").format(backend=backend))

@@ -1,14 +1,14 @@
 """What was ruled out, what does not apply, and what could not be checked: each with its reason.
 
 A question without an answer is counted and told with what would give one; nothing that failed is
-passed over. The words are `model.telling`'s; here they are shortened to the room there is.
+passed over. The words are `model.gaps`'; here they are shortened to the room there is.
 """
 
 from collections.abc import Mapping, Sequence
 
 from tailhound.model import Cause, Diagnosis, Verdict, claims, telling
+from tailhound.model.gaps import Gap, left_open
 from tailhound.model.names import cause_name, small
-from tailhound.model.telling import Gap
 from tailhound.slack.claims import value_seen
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
@@ -18,7 +18,7 @@ def not_confirmed(diagnosis: Diagnosis, ink: Ink) -> tuple[Mrkdwn, ...]:
     """The lines of slot N; empty when there is nothing to say."""
     refuted = telling.of(diagnosis, Verdict.REFUTED)
     absent = telling.of(diagnosis, Verdict.NOT_APPLICABLE)
-    open_ = telling.gaps(diagnosis)
+    open_ = left_open(diagnosis)
     undecided, others = open_.undecided, _size(open_.evidence)
     told = {gap: names[0] for gap, names in _shown(open_.causes, ink)}
     lines = (

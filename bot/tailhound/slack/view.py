@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tailhound.model import Cause, Outlook, Verdict, candidates, telling
 from tailhound.model.candidates import Unusual
+from tailhound.model.gaps import left_open
 from tailhound.model.names import backend_name, capital, cause_name, plural, small
 from tailhound.model.stages import explains
 from tailhound.model.wording import clock, day_clock, duration
@@ -102,7 +103,7 @@ class View(VerdictView):
     @property
     def unchecked(self) -> bool:
         """Whether something could not be checked."""
-        return self.diagnosis is not None and telling.gaps(self.diagnosis).count > 0
+        return self.diagnosis is not None and left_open(self.diagnosis).count > 0
 
     @property
     def gaps_summary(self) -> Mrkdwn:

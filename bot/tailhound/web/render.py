@@ -11,7 +11,17 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tailhound import __version__
-from tailhound.model import candidates, claims, may_change, names, stages, steps, telling, wording
+from tailhound.model import (
+    candidates,
+    claims,
+    gaps,
+    may_change,
+    names,
+    stages,
+    steps,
+    telling,
+    wording,
+)
 from tailhound.settings import Settings
 from tailhound.shipped import shipped
 from tailhound.web import headline, live, markdown, people, rows, runbook, story, words
@@ -108,7 +118,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     candidates.would_decide,
     candidates.would_tell_apart,
     stages.explains,
-    telling.gaps,
+    gaps.left_open,
     telling.answered,
     telling.no_symptom,
     telling.blind,

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from tailhound.model import Incident, telling
+from tailhound.model.gaps import left_open
 from tailhound.model.names import capital
 from tailhound.model.story import story
 from tailhound.model.wording import NOT_MEASURED, day_clock, duration
@@ -38,7 +39,7 @@ def blind_spots(incident: Incident) -> tuple[str, ...]:
     """What was not decided and why: a line for each reason."""
     if incident.diagnosis is None:
         return ()
-    gaps = telling.gaps(incident.diagnosis)
+    gaps = left_open(incident.diagnosis)
     found = [
         f"{', '.join(names)}: {gap.reason}{f'. Fix: {gap.fix}' if gap.fix else ''}"
         for missing in (gaps.causes, gaps.evidence)
