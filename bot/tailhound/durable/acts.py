@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from tailhound.durable.asking import noted
 from tailhound.durable.desk import Desk
+from tailhound.durable.episodes import home
 from tailhound.model import Feedback, OnIt, Rating
 from tailhound.store import records
 from tailhound.store.records import Record
@@ -145,14 +146,7 @@ def clicked(connection: sa.Connection, pressed: Click, action: str, now: datetim
 
 def home_of(connection: sa.Connection, record: Record) -> str:
     """The incident that this one has joined, or that one's, and so on; itself when it has not."""
-    seen: set[str] = set()
-    while record.incident.joined_into and record.incident.id not in seen:
-        seen.add(record.incident.id)
-        into = records.read(connection, record.incident.joined_into)
-        if into is None:
-            break
-        record = into
-    return record.incident.id
+    return home(record, lambda id: records.read(connection, id)).incident.id
 
 
 def _rated(record: Record, said: Feedback) -> Record:

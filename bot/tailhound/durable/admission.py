@@ -6,7 +6,7 @@ arrivals in their order to records in memory, and writes what has changed.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
@@ -16,7 +16,7 @@ from tailhound.durable.arrivals import Arrival, Item, unreadable_item
 from tailhound.durable.asking import Enqueue, Terms, announce, asked, put, show
 from tailhound.durable.common_ground import placed
 from tailhound.durable.episodes import (
-    last_heard,
+    home,
     opened,
     reopened,
     resolved_now,
@@ -24,10 +24,12 @@ from tailhound.durable.episodes import (
     unread,
     with_alert,
 )
+from tailhound.durable.known import Accepted, Known, known_of
 from tailhound.durable.names import short_name
 from tailhound.durable.notices import follow
 from tailhound.durable.occurrences import Firing
 from tailhound.durable.queueing import Crowd, deferred
+from tailhound.durable.unheard import is_old, is_unheard
 from tailhound.model import Alert, AlertStatus, Incident, State
 from tailhound.store import records
 from tailhound.store.outputs import keep_bodies
@@ -38,41 +40,10 @@ LATE_COPY_SECONDS = 60.0
 """A firing copy of an alert that was resolved this recently is a slower Alertmanager's, no re-fire
 (docs/decisions)."""
 
-SKEW = timedelta(minutes=10)
-"""The least window: starts of one alert that two senders tell differ by less."""
-
 UNSEEN = "resolved before it was seen firing"
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """What became of one webhook: the incidents it belongs to, and how many of its alerts were new.
-
-    `dropped` counts the alerts that start nothing, by reason.
-    """
-
-    incidents: tuple[str, ...]
-    new: int
-    repeats: int
-    dropped: MappingProxyType[str, int] = field(default_factory=lambda: MappingProxyType({}))
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """An alert row: what was last heard of one alert, and when."""
-
-    incident_id: str
-    status: AlertStatus
-    changed_at: float
-
-
 _IDENTS = alert_table.c.ident.in_(sa.bindparam("idents", expanding=True))
-_KNOWN = sa.select(
-    alert_table.c.ident,
-    alert_table.c.incident_id,
-    alert_table.c.status,
-    alert_table.c.changed_at,
-).where(_IDENTS)
 _FORGET = sa.delete(alert_table).where(_IDENTS)
 _INSERT = sa.insert(alert_table)
 _FIRING = (
@@ -83,15 +54,6 @@ _FIRING = (
     )
     .distinct()
 )
-
-
-def known_of(connection: sa.Connection, idents: Sequence[str]) -> dict[str, Known]:
-    """What is on record of these alerts."""
-    known = {}
-    for chunk in records.chunks(idents):
-        for ident, incident_id, status, changed_at in connection.execute(_KNOWN, {"idents": chunk}):
-            known[ident] = Known(incident_id, AlertStatus(status), changed_at)
-    return known
 
 
 class Admission:
@@ -222,20 +184,13 @@ class Admission:
             self._records[id], item.alert, arrival.truncated_alerts, is_known=is_known
         )
         self._keep(after)
-        if after.incident.state is State.FAILED or (not is_known and self._is_old(after)):
+        if after.incident.state is State.FAILED or (
+            not is_known and is_old(after, self._now, self._terms.incidents)
+        ):
             self._begin(after, "another alert")
             self._changed[id] = True
         self._firing.add(id, item.ident, item.alert)
         return id
-
-    def _is_old(self, record: Record) -> bool:
-        """Whether a verdict is older than the window in which an alert counts as the same story."""
-        by = record.incident.verdict_by
-        stands = record.incident.state is State.DIAGNOSED and by is not None
-        return stands and by is not None and self._now - by > self._window()
-
-    def _window(self) -> timedelta:
-        return max(timedelta(minutes=self._terms.incidents.reopen_minutes), SKEW)
 
     def _end_same(self, id: str, over: Item) -> None:
         """End all other rows of an alert that is over."""
@@ -273,19 +228,10 @@ class Admission:
         return self._create(item, self._records[latest].ordinal + 1)
 
     def _is_unheard(self, record: Record, fired: Alert) -> bool:
-        """Whether an open incident must have ended without anybody saying so.
-
-        Nothing was heard of it for very long; or only this alert fires in it, it was not heard of
-        in the window, and its start is so much later now that it ended in between.
-        """
-        it, hours = record.incident, self._terms.incidents.unheard_hours
-        quiet = self._now - last_heard(record)
-        if it.state is State.MITIGATING or record.is_active or it.id in self._touched:
+        """Whether an open incident must have ended without anybody saying so."""
+        if record.incident.id in self._touched:
             return False
-        if hours and quiet > timedelta(hours=hours):
-            return True
-        window = self._window()
-        return quiet > window and self._firing.is_all_before(it.id, fired, window.total_seconds())
+        return is_unheard(record, fired, self._firing, self._now, self._terms.incidents)
 
     def _close(self, record: Record) -> None:
         """End an incident that nobody ends."""
@@ -300,12 +246,7 @@ class Admission:
 
     def _followed(self, id: str) -> Record:
         """The incident, or the one that it has joined."""
-        seen = set()
-        record = self._record(id)
-        while record.incident.joined_into and record.incident.id not in seen:
-            seen.add(record.incident.id)
-            record = self._record(record.incident.joined_into)
-        return record
+        return home(self._record(id), self._record)
 
     def _record(self, id: str) -> Record:
         if id not in self._records:

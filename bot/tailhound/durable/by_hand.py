@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from tailhound.durable.admission import Accepted
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
+from tailhound.durable.known import Accepted
 from tailhound.durable.turns import Turns
 from tailhound.model.alert import BY_HAND
 from tailhound.store.database import Database

@@ -1,5 +1,6 @@
 """How an incident begins, grows, ends and begins again: pure edits of its record."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -100,9 +101,26 @@ def is_same(one: Alert, other: Alert) -> bool:
     )
 
 
+def home(record: Record, read: Callable[[str], Record | None]) -> Record:
+    """The incident that this one has joined, or that one's, and so on; itself when it has not."""
+    seen: set[str] = set()
+    while record.incident.joined_into and record.incident.id not in seen:
+        seen.add(record.incident.id)
+        into = read(record.incident.joined_into)
+        if into is None:
+            break
+        record = into
+    return record
+
+
+def _heard(record: Record) -> datetime:
+    heard = record.heard_at or record.incident.received_at.timestamp()
+    return datetime.fromtimestamp(heard, UTC)
+
+
 def last_heard(record: Record) -> datetime:
     """When something was heard of an incident last; while it is silenced, nothing can be."""
-    heard = datetime.fromtimestamp(record.heard_at, UTC)
+    heard = _heard(record)
     set_ = (one for one in record.incident.silences if one.id)
     return max((heard, *(one.ended_at or one.until for one in set_)))
 
@@ -112,7 +130,7 @@ def unheard_now(record: Record, now: datetime) -> Record:
 
     It ended no later than it was heard of last, as far as anybody knows: nobody said so.
     """
-    heard = datetime.fromtimestamp(record.heard_at, UTC)
+    heard = _heard(record)
     over = replace(record, waiting="").edited(
         state=State.RESOLVED,
         resolved_at=max(heard, record.incident.since),

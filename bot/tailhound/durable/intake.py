@@ -18,11 +18,12 @@ from types import MappingProxyType
 
 import sqlalchemy as sa
 
-from tailhound.durable.admission import Accepted, Admission, Known, items_of, known_of
+from tailhound.durable.admission import Admission, items_of
 from tailhound.durable.arrivals import Arrival, ReadGroup, clean, read_arrival
 from tailhound.durable.asking import Enqueue, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
+from tailhound.durable.known import Accepted, Known, known_of
 from tailhound.durable.memory import Heard, Memory
 from tailhound.durable.turns import Turns
 from tailhound.errors import StoreUnavailable

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from tailhound.durable.acts import Acts, Click
-from tailhound.durable.admission import Accepted
 from tailhound.durable.arrivals import ReadGroup
 from tailhound.durable.asking import INVESTIGATE, LATE, Terms
 from tailhound.durable.blocking import Blocking
@@ -20,6 +19,7 @@ from tailhound.durable.engine import Engine, Queue, Task
 from tailhound.durable.intake import Intake
 from tailhound.durable.investigating import InvestigatorFor
 from tailhound.durable.joins import Joining
+from tailhound.durable.known import Accepted
 from tailhound.durable.outbox import Manners, Outbox
 from tailhound.durable.replicas import Pulse, Replicas
 from tailhound.durable.silences import Silences, Wish

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Engine
+from tailhound.store.outputs import forget_compiled
 from tailhound.store.retention import AGED, forget_incidents, forget_rows
 
 KEPT = timedelta(days=30)
@@ -52,6 +53,7 @@ class Tidying:
             await self._forget(time, before.timestamp()) for time in AGED
         ]
         incidents = await self._forget_incidents(now)
+        await self._blocking.run(self._forget_compiled, before.timestamp())
         return (
             f"{workflows} workflows, {outputs} raw answers, {bodies} bodies, "
             f"{recordings} parts of recordings, {incidents} incidents"
@@ -68,6 +70,10 @@ class Tidying:
     def _forget_page(self, before: float) -> int:
         with self._desk.database.writing() as connection:
             return forget_incidents(connection, before)
+
+    def _forget_compiled(self, before: float) -> int:
+        with self._desk.database.writing() as connection:
+            return forget_compiled(connection, before, self._desk.terms().sha)
 
     async def _forget(self, time: sa.Column[Any], before: float) -> int:
         deleted = 0

@@ -10,8 +10,9 @@ import sqlalchemy as sa
 
 from tailhound.durable.desk import Desk
 from tailhound.durable.episodes import last_heard, unheard_now
-from tailhound.durable.occurrences import end_all
-from tailhound.model import State
+from tailhound.durable.occurrences import Firing, end_all
+from tailhound.model import Alert, State
+from tailhound.settings import Incidents
 from tailhound.store.records import Record
 from tailhound.store.tables import incident, silence
 
@@ -34,6 +35,39 @@ _QUIET = (
     .order_by(incident.c.heard_at)
     .limit(AT_ONCE)
 )
+
+
+SKEW = timedelta(minutes=10)
+"""The least window: starts of one alert that two senders tell differ by less."""
+
+
+def window_of(settings: Incidents) -> timedelta:
+    """How long an alert counts as part of the same story."""
+    return max(timedelta(minutes=settings.reopen_minutes), SKEW)
+
+
+def is_old(record: Record, now: datetime, settings: Incidents) -> bool:
+    """Whether a verdict stands that is older than the window."""
+    by = record.incident.verdict_by
+    is_told = record.incident.state is State.DIAGNOSED
+    return is_told and by is not None and now - by > window_of(settings)
+
+
+def is_unheard(
+    record: Record, fired: Alert, firing: Firing, now: datetime, settings: Incidents
+) -> bool:
+    """Whether an open incident must have ended without anybody saying so, when an alert fires.
+
+    Nothing was heard of it for very long; or only this alert fires in it, it was not heard of in
+    the window, and its start is so much later now that it ended in between.
+    """
+    quiet, window = now - last_heard(record), window_of(settings)
+    if record.incident.state is State.MITIGATING or record.is_active:
+        return False
+    if settings.unheard_hours and quiet > timedelta(hours=settings.unheard_hours):
+        return True
+    is_later = firing.is_all_before(record.incident.id, fired, window.total_seconds())
+    return quiet > window and is_later
 
 
 def close_unheard(desk: Desk) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from tailhound.store.incidents import RawOutput
-from tailhound.store.tables import body, compiled, output
+from tailhound.store.tables import body, compiled, investigation, output
 
 EACH_AT_MOST = 256 * 1024
 INCIDENT_AT_MOST = 4 * 1024 * 1024
@@ -99,6 +99,13 @@ def read_compiled(connection: sa.Connection, sha: str) -> bytes | None:
         sa.select(compiled.c.content).where(compiled.c.sha == sha)
     ).scalar()
     return None if content is None else zlib.decompress(content)
+
+
+def forget_compiled(connection: sa.Connection, before: float, current: str) -> int:
+    """Delete the sets that nobody runs by, kept before a moment (Unix seconds); how many."""
+    named = sa.exists().where(investigation.c.sha == compiled.c.sha)
+    gone = sa.delete(compiled).where(compiled.c.kept_at < before, compiled.c.sha != current, ~named)
+    return connection.execute(gone).rowcount
 
 
 def keep_bodies(connection: sa.Connection, bodies: dict[str, bytes], now: datetime) -> None:

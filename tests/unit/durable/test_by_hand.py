@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from tailhound.durable.admission import Accepted
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.by_hand import ALERT, LASTS, AskedByHand, body_of, ended
+from tailhound.durable.known import Accepted
 from tailhound.model import State
 from tailhound.sources.alertmanager import read_group
 from tailhound.store.tables import body as stored

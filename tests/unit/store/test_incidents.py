@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from tailhound.errors import SettingsError
 from tailhound.model import Incident, State
@@ -13,6 +14,7 @@ from tailhound.store import outputs, records
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader, RawOutput
 from tailhound.store.records import Record
+from tailhound.store.tables import investigation
 from tests.databases import url_of
 from tests.samples.causes import DIAGNOSIS
 from tests.samples.incidents import EVERY_FIELD as INCIDENT
@@ -224,6 +226,23 @@ def test_what_was_heard_last_takes_the_place_of_what_was_heard_first(database: D
     found = IncidentReader.of(database).raw("7F3K")
     assert [raw.question for raw in found] == [*(f"q{i}" for i in range(2, 16)), "again", "more"]
     assert not any(raw.truncated for raw in found)
+
+
+def test_a_compiled_set_goes_once_nobody_runs_by_it(database: Database) -> None:
+    _put(database, INCIDENT)
+    later = (NOW + timedelta(days=1)).timestamp()
+    with database.writing() as connection:
+        used, old, current = (outputs.keep_compiled(connection, x, NOW) for x in (b"a", b"b", b"c"))
+        connection.execute(
+            sa.insert(investigation).values(
+                incident_id="7F3K", n=9, sha=used, reason="", requested_at=0.0, verdict_by=0.0
+            )
+        )
+        assert outputs.forget_compiled(connection, NOW.timestamp(), current) == 0
+        assert outputs.forget_compiled(connection, later, current) == 1
+        assert outputs.read_compiled(connection, old) is None
+        assert outputs.read_compiled(connection, used) == b"a"
+        assert outputs.read_compiled(connection, current) == b"c"
 
 
 def test_a_compiled_set_is_stored_once_and_never_changed(database: Database) -> None:
