@@ -10,7 +10,15 @@ import contextlib
 import functools
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
@@ -78,6 +86,9 @@ class Seen:
     fate: Fate
     why: str = ""
 
+
+UNWRITTEN = sa.exc.OperationalError.__name__
+"""The error on record of a step that ended, but whose result could not be written."""
 
 SOLO = "solo"
 """Who runs workflows on SQLite, in every life: nobody else can."""
@@ -170,11 +181,30 @@ class Engine:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> R:
-        """Run a step of the workflow that calls; its result is checkpointed, and never retried."""
+        """Run a step of the workflow that calls; its result is checkpointed, and never retried.
+
+        When the result can't be written (a full disk), that is no failure of the step: the run is
+        let go, and taken up by the sweep.
+        """
+        begun = done = False
 
         async def body() -> R:
-            return await function(*args, **kwargs)
+            nonlocal begun, done
+            begun = True
+            result = await function(*args, **kwargs)
+            done = True
+            return result
 
+        try:
+            return await self._checkpointed(name, body)
+        except Exception as error:
+            if done and isinstance(error, sa.exc.OperationalError):
+                raise asyncio.CancelledError from error
+            if begun or getattr(error, "name", "") != UNWRITTEN:
+                raise
+        return await self.step(name, function, *args, **kwargs)
+
+    async def _checkpointed(self, name: str, body: Callable[[], Coroutine[Any, Any, R]]) -> R:
         result: R = await DBOS.run_step_async({"name": name, "retries_allowed": False}, body)
         return result
 

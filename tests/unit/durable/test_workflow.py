@@ -477,7 +477,7 @@ def test_a_stop_in_the_middle_is_taken_up_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite
-def test_a_full_disk_during_an_investigation_keeps_no_outcome_from_being_seen(
+def test_a_full_disk_during_an_investigation_delays_its_outcome_and_no_more(
     tmp_path: Path,
 ) -> None:
     async def scene() -> None:
@@ -493,7 +493,10 @@ def test_a_full_disk_during_an_investigation_keeps_no_outcome_from_being_seen(
             assert lab.incident(id).diagnosis is None
             _limit_pages(lab.database, 1_000_000)
             await lab.durable.sweeper.sweep(-1.0)
-            await kit.until(lambda: lab.incident(id).state in (State.DIAGNOSED, State.FAILED), 25)
+            assert await lab.durable.sweeper.sweep(-1.0) == (f"inv:{id}:1",)
+            await lab.diagnosed(id)
+            assert lab.incident(id).state is State.DIAGNOSED
+            assert lab.detective.calls.count("collect") == 1
 
     logging.getLogger("dbos").setLevel("CRITICAL")
     kit.run(scene())
