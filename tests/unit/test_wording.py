@@ -107,6 +107,8 @@ def test_the_ratio_to_the_usual_value(now: float, usual: float | None, words: st
         (0.08, None, "seconds", "80 ms, no usual value yet"),
         (0.99, 0.61, "ratio", "99 %, usually 61 % (x1.6)"),
         (1.02, 1.0, "seconds", "1.02 s, usually 1 s (as usual)"),
+        (0.38, 0.00017, "ratio", "38 %, usually under 0.1 %"),
+        (2, 0.00002, "per_second", "2/s, usually under 0.0001"),
     ],
 )
 def test_a_value_stands_beside_its_usual_one(

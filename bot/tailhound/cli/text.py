@@ -59,7 +59,7 @@ def rows(incident: Incident, now: datetime, *, verbose: bool = False, page: str 
     lines += [_headline(diagnosis), *_less_sure(diagnosis), *_unusual(diagnosis)]
     if not telling.headline_causes(diagnosis):
         lines += [*could_not_check(diagnosis), *next_step(diagnosis)]
-    lines += [*_alert(incident), *_symptom(diagnosis), *_stages(diagnosis)]
+    lines += [*_alert(incident), *_symptom(diagnosis, incident.since), *_stages(diagnosis)]
     lines += [*_changed(diagnosis), *_chain(diagnosis)]
     for cause in diagnosis.causes:
         if cause.verdict is Verdict.CONFIRMED:
@@ -119,14 +119,15 @@ def _unusual(diagnosis: Diagnosis) -> list[str]:
     return [f"  unusual all the same: {safe(one.text, 600)}" for one in found]
 
 
-def _symptom(diagnosis: Diagnosis) -> list[str]:
+def _symptom(diagnosis: Diagnosis, alert_began: datetime) -> list[str]:
     seen = diagnosis.symptom
     if seen is None:
         return [f"  symptom   {safe(telling.no_symptom(diagnosis), 300)}"]
     said = telling.valued(seen)
     slo = f", SLO {number(seen.slo, seen.unit)}" if seen.slo is not None else ""
     grew = "".join(f", {part}" for part in (diagnosis.scope, telling.shape(diagnosis)) if part)
-    begun = f", {telling.slow(seen)} since {clock(seen.onset)}" if seen.onset else ""
+    onset = telling.since(seen, alert_began)
+    begun = f", {telling.slow(seen)} since {clock(onset)}" if onset else ""
     return [f"  symptom   {seen.name} {said}{slo}{grew}{begun}"]
 
 
@@ -215,7 +216,7 @@ def markdown(incident: Incident, now: datetime) -> str:
     if diagnosis is None:
         return f"# {_md(_first(incident, now))}\n"
     parts = [f"# {_md(_headline(diagnosis))}", _md(_first(incident, now))]
-    parts += ["\n".join(f"- {_md(line.strip())}" for line in _lines(diagnosis))]
+    parts += ["\n".join(f"- {_md(line.strip())}" for line in _lines(incident, diagnosis))]
     for cause in diagnosis.causes:
         parts.append(f"## {cause.runbook}: {cause.verdict.value}\n\n{_md(cause.because)}")
         if cause.checks:
@@ -245,9 +246,10 @@ def _row(check: Check) -> str:
     return f"\n| {' | '.join(cells)} | `{_cell(check.condition)}` |"
 
 
-def _lines(diagnosis: Diagnosis) -> list[str]:
-    told = (_less_sure, _unusual, _symptom, _stages, _changed, _chain, could_not_check)
-    return [*(line for tell in told for line in tell(diagnosis)), _last(diagnosis)]
+def _lines(incident: Incident, diagnosis: Diagnosis) -> list[str]:
+    before = [*_less_sure(diagnosis), *_unusual(diagnosis), *_symptom(diagnosis, incident.since)]
+    after = (_stages, _changed, _chain, could_not_check)
+    return [*before, *(line for tell in after for line in tell(diagnosis)), _last(diagnosis)]
 
 
 def _questions(diagnosis: Diagnosis) -> str:

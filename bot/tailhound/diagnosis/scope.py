@@ -50,7 +50,8 @@ class _Pods:
 def _of_pods(row: Mapping[str, Any], resolved: Resolved) -> str:
     total = len(resolved.pods)
     if total == 1:
-        return "the only pod" if "pods" in row and row.get("symptom") != "edge" else ""
+        told = "pods" in row and row.get("symptom") != "edge"
+        return ("its only pod" if _about_a_node(resolved) else "the only pod") if told else ""
     found = _hit(row)
     if not found.hit or total == 0:
         return ""
@@ -59,6 +60,11 @@ def _of_pods(row: Mapping[str, Any], resolved: Resolved) -> str:
     silent = total - found.measured
     more = f", {silent} not measured" if silent > 0 else ""
     return f"{len(found.hit)} of {total} pods{_where(found.hit, resolved)}{more}"
+
+
+def _about_a_node(resolved: Resolved) -> bool:
+    """Whether the incident is about a node: what it names is no workload and no pod."""
+    return bool(resolved.node) and not (resolved.workload or resolved.pod)
 
 
 def _hit(row: Mapping[str, Any]) -> _Pods:

@@ -138,6 +138,18 @@ def thin(symptom: Symptom | None) -> str:
     return f"p99 not used: {plural(round(symptom.thin_requests), 'request')}"
 
 
+def since(symptom: Symptom | None, alert_began: datetime) -> datetime | None:
+    """When the symptom began, where that is before its alert; None where it tells nothing new.
+
+    A series of rates shows a growth as late as its window is long: what the alert saw before it
+    was there by then.
+    """
+    onset = symptom.onset if symptom else None
+    if onset is None or onset >= alert_began.replace(second=0, microsecond=0):
+        return None
+    return onset
+
+
 def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:
     """When the symptom began, as the effect of the chain, and a remark on that ("" for none).
 

@@ -90,13 +90,15 @@ def with_usual(
 ) -> str:
     """`12.4 s, usually 0.8 s (x15)`; `2.4/s, usually 0`; `80 ms, no usual value yet`.
 
-    `history_seconds` is how old the series is, where there is no usual value for that.
+    `history_seconds` is how old the series is, where there is no usual value for that. Where the
+    usual value is told as a bound (`under 0.1 %`) no ratio is: nobody could reckon it after.
     """
     text = number(value, unit, at_least=at_least)
     if usual is None or not math.isfinite(usual):
         return f"{text}, {no_usual(history_seconds)}"
-    ratio = times(value, usual, at_least=at_least)
-    return f"{text}, usually {_usual(usual, value, unit)}" + (f" ({ratio})" if ratio else "")
+    told = _usual(usual, value, unit)
+    ratio = "" if told.startswith("under ") else times(value, usual, at_least=at_least)
+    return f"{text}, usually {told}" + (f" ({ratio})" if ratio else "")
 
 
 def beside(usual: float | None, value: float, unit: str) -> str:

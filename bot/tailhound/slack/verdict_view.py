@@ -104,12 +104,11 @@ class VerdictView(PeopleView):
 
     @property
     def begun(self) -> Mrkdwn:
-        """`started 9 min ago (02:51 UTC)`; with the onset of the symptom where that differs:
-        `alert started 9 min ago (12:09 UTC), slow since 11:52`.
+        """`started 9 min ago (02:51 UTC)`; with the onset of the symptom where that is
+        earlier: `alert started 9 min ago (12:09 UTC), slow since 11:52`.
         """
-        onset = self.symptom.onset if self.symptom and self.fresh else None
-        told_alone = onset is None or self.ink.terse >= _ONSET
-        if onset is None or told_alone or self._clock(onset) == self._clock(self.incident.since):
+        onset = telling.since(self.symptom, self.incident.since) if self.fresh else None
+        if onset is None or self.ink.terse >= _ONSET:
             return Mrkdwn(f"started {self.started}")
         how = telling.slow(self.symptom)
         return Mrkdwn(f"alert started {self.started}, {how} since {self._clock(onset)}")

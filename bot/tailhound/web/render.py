@@ -107,6 +107,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.headline_causes,
     telling.chain,
     telling.effect,
+    telling.since,
     telling.link,
     telling.less_sure_because,
     telling.shape,

@@ -119,6 +119,11 @@ def test_the_only_pod_is_named_so_where_its_own_server_measured_it() -> None:
     assert scope_of(evidence(row(4.0, symptom="edge")), subject("a")) == ""
 
 
+def test_the_only_pod_of_a_node_is_not_said_of_the_node() -> None:
+    node = Resolved(node="db-1", nodes=("db-1",), pods=("a",), pods_count=1)
+    assert scope_of(evidence(row(4.0)), node) == "its only pod"
+
+
 def test_failures_say_nothing_about_pods() -> None:
     failures: dict[str, Any] = {
         "source": "the ingress",

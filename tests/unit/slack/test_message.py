@@ -212,7 +212,7 @@ def test_the_alert_that_fired_stands_below_the_symptom_with_what_it_says() -> No
     )
 
 
-def test_the_onset_is_told_beside_the_start_of_the_alert_where_they_differ() -> None:
+def test_the_onset_is_told_beside_the_start_of_the_alert_where_it_is_earlier() -> None:
     diagnosis = CONFIRMED.diagnosis
     assert diagnosis is not None
     assert diagnosis.symptom is not None
@@ -220,6 +220,8 @@ def test_the_onset_is_told_beside_the_start_of_the_alert_where_they_differ() -> 
     told = shown(replace(CONFIRMED, diagnosis=replace(diagnosis, symptom=early)))["S"]
     assert "alert started 4 min ago (03:00 UTC), slow since 02:52" in told
     assert "slow since" not in shown(CONFIRMED)["S"]
+    late = replace(diagnosis.symptom, onset=CONFIRMED.since + timedelta(minutes=1))
+    assert "since" not in shown(replace(CONFIRMED, diagnosis=replace(diagnosis, symptom=late)))["S"]
 
 
 def test_a_chain_without_room_names_its_primary_cause_and_numbers_only_causes() -> None:
