@@ -130,6 +130,7 @@ cause = st.builds(
     confidence=st.one_of(st.none(), st.sampled_from(list(Confidence))),
     confidence_because=text,
     says=text,
+    beware=text,
     onset=st.one_of(st.none(), moment),
     checks=some(check, 30),
     mitigations=some(offer, 20),

@@ -269,3 +269,10 @@ def test_the_steps_of_the_first_option_stand_in_the_terminal_with_their_names() 
     steps = [row.strip() for row in rows[at:] if row.strip().startswith(("a. ", "b. "))]
     assert steps[0].startswith("a. Look first: kubectl -n llm get pod")
     assert len(steps) == 2, "of the first option only"
+
+
+def test_what_must_not_be_done_stands_above_what_can() -> None:
+    first, *others = DIAGNOSIS.causes
+    told = lines_of(replace(DIAGNOSIS, causes=(replace(first, beware="do not drain"), *others)))
+    at = told.index("  beware    do not drain")
+    assert told[at + 1].startswith("  you can ")

@@ -27,8 +27,9 @@ _QUESTION = 1000
 
 
 def offers(incident: Incident, cause: Cause) -> list[str]:
-    """What can be done, best first; of the first offer of the headline's cause also the steps."""
-    lines = []
+    """What must not be done, and what can: best first; of the headline's first also the steps."""
+    warnings = telling.warnings([cause]) if incident.resolved_at is None else ()
+    lines = [f"  beware    {safe(one, 300)}" for one in warnings]
     first = cause in telling.headline_causes(incident.diagnosis)[:1]
     for at, offer in enumerate(cause.mitigations, 1):
         head = "  you can " if at == 1 else "          "

@@ -26,6 +26,7 @@ from tailhound.rules.judge import confidence, judge
 from tailhound.rules.loading import Site
 from tailhound.rules.offers import Known, offers
 from tailhound.rules.runbook import Runbook
+from tailhound.rules.says import Says
 
 _NO_ANSWER = (
     EvidenceStatus.TIMEOUT,
@@ -142,6 +143,10 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
     confirmed = judged.verdict is Verdict.CONFIRMED
     known = Known(facts=facts, thresholds=thresholds, mode=mode)
     inputs = inputs_of(runbook, case.resolved)
+
+    def _written(paragraph: Says | None) -> str:
+        return paragraph.render(inputs, facts, thresholds) if paragraph else ""
+
     return Cause(
         runbook=runbook.id,
         title=runbook.cause,
@@ -149,7 +154,8 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         because=judged.because,
         confidence=sure if confirmed else None,
         confidence_because=why if confirmed else "",
-        says=runbook.says.render(inputs, facts, thresholds) if confirmed and runbook.says else "",
+        says=_written(runbook.says) if confirmed else "",
+        beware=_written(runbook.beware) if confirmed else "",
         onset=onset,
         checks=judged.checks,
         mitigations=offers(runbook, judged, known),

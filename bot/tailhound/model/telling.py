@@ -183,6 +183,11 @@ def counts(diagnosis: Diagnosis | None) -> str:
     return f"{plural(len(causes), 'cause')} checked: {', '.join(told)}"
 
 
+def warnings(causes: Iterable[Cause]) -> tuple[str, ...]:
+    """What must not be done while these causes hold, each once, without its full stop."""
+    return tuple(dict.fromkeys(one.beware.rstrip(".") for one in causes if one.beware))
+
+
 def offers(causes: Iterable[Cause]) -> tuple[Offer, ...]:
     """What can be done about these causes, each once: best first as the runbooks have it, and last
     what does not fit this case.

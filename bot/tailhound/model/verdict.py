@@ -104,9 +104,9 @@ class Offer:
 class Cause:
     """The verdict on one cause, with everything that led to it.
 
-    `because` is one sentence. `says` is the runbook's paragraph, only when confirmed. `onset` is
-    None when unknown. `evidence` names the evidence it asked for. `slows` names the stages of a
-    request that it can slow.
+    `because` is one sentence. `says` is the runbook's paragraph, `beware` what must not be done
+    meanwhile ("" for nothing), both only when confirmed. `onset` is None when unknown. `evidence`
+    names the evidence it asked for. `slows` names the stages of a request that it can slow.
     """
 
     runbook: str
@@ -116,6 +116,7 @@ class Cause:
     confidence: Confidence | None = None
     confidence_because: str = ""
     says: str = ""
+    beware: str = ""
     onset: datetime | None = None
     checks: tuple[Check, ...] = ()
     mitigations: tuple[Offer, ...] = ()

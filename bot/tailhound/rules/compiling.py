@@ -2,7 +2,7 @@
 
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tailhound.errors import Finding
@@ -103,14 +103,15 @@ class Bench:
             onset=self._onset(),
             applies=self.claims(("applies",)),
             confirm=self.claims(("confirm",)),
-            optional=self.claims(("optional",)),
+            optional=self._optional(),
             refute=self.claims(("refute",)),
             leads_to=self._causes("leads_to", file.leads_to),
             explained_by=self._causes("explained_by", file.explained_by),
             slows=tuple(dict.fromkeys(file.slows)),
             at_most=Confidence(file.confidence.at_most) if file.confidence else None,
             at_most_because=file.confidence.because if file.confidence else "",
-            says=self._says(tuple(inputs)),
+            says=self._says("says", tuple(inputs)),
+            beware=self._says("beware", tuple(inputs)),
             mitigations=mitigations,
             active=file.status == "active",
             baseline=cases.baseline(),
@@ -131,6 +132,18 @@ class Bench:
                     Claim(sentence=sentence.text, condition=compiled, place=sentence.place)
                 )
         return tuple(claims)
+
+    def _optional(self) -> tuple[Claim, ...]:
+        """The optional claims, each with what is so when it does not hold."""
+        found, told = self.claims(("optional",)), self.file.otherwise
+        names = {claim.sentence for claim in found}
+        for sentence in told:
+            if sentence not in names:
+                message = f"no optional claim {sentence!r}{meant(sentence, names)}"
+                self.wrong(("otherwise", sentence), message)
+        return tuple(
+            replace(claim, otherwise=told.get(claim.sentence, "").rstrip(".")) for claim in found
+        )
 
     def condition(self, node: Any) -> Condition | None:
         """A condition; None with findings when it is wrong."""
@@ -198,11 +211,12 @@ class Bench:
                 self.wrong((key, index), f"a runbook can't name itself in `{key}:`")
         return tuple(ids)
 
-    def _says(self, inputs: tuple[str, ...]) -> Says | None:
-        node = self.node.get("says")
+    def _says(self, key: str, inputs: tuple[str, ...]) -> Says | None:
+        """The paragraph under `key:`."""
+        node = self.node.get(key)
         if not isinstance(node, Scalar):
             return None
-        says, findings = compile_says(node, self.vocabulary, inputs, self.text)
+        says, findings = compile_says(node, self.vocabulary, inputs, self.text, key)
         self.findings.extend(findings)
         return says
 

@@ -133,6 +133,13 @@ def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Seque
     return f"Decides neither way: nothing refutes it, but this does not hold: {_told(failed)}"
 
 
+def _lowers(claim: Claim, check: Check) -> str:
+    """What lowers the confidence, where an optional claim is not true."""
+    if check.truth is Truth.UNKNOWN:
+        return f"“{claim.sentence}” is unknown"
+    return claim.otherwise or f"“{claim.sentence}” does not hold"
+
+
 _ORDER = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
@@ -145,11 +152,10 @@ def confidence(
     why no latency or error series is known to have left its usual band; then it is at most medium.
     """
     reasons: list[tuple[Confidence, str]] = []
-    optional = judged.part(Part.OPTIONAL)
-    open_ = [check for check in optional if check.truth is not Truth.TRUE]
+    optional = zip(runbook.optional, judged.part(Part.OPTIONAL), strict=True)
+    open_ = [_lowers(claim, check) for claim, check in optional if check.truth is not Truth.TRUE]
     if open_:
-        word = "is unknown" if open_[0].truth is Truth.UNKNOWN else "does not hold"
-        reasons.append((Confidence.MEDIUM, f"“{open_[0].claim}” {word}"))
+        reasons.append((Confidence.MEDIUM, open_[0]))
     if not onset_known:
         reasons.append((Confidence.MEDIUM, "its onset is unknown"))
     if no_symptom:

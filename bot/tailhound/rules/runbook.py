@@ -28,11 +28,15 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence that people read, and the condition that the machine reads."""
+    """A sentence that people read, and the condition that the machine reads.
+
+    `otherwise` says what is so when an optional claim does not hold; "" where nobody wrote it.
+    """
 
     sentence: str
     condition: Condition
     place: Place
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +179,7 @@ class Runbook:
     at_most: Confidence | None = None
     at_most_because: str = ""
     says: Says | None = None
+    beware: Says | None = None
     mitigations: tuple[Mitigation, ...] = ()
     active: bool = True
     baseline: Mapping[str, Mapping[str, FactValue]] = field(default_factory=dict)

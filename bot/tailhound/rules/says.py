@@ -164,9 +164,13 @@ def _value(told: Fact, value: Any) -> Any:
 
 
 def compile_says(
-    source: Scalar, vocabulary: Vocabulary, inputs: tuple[str, ...], file: str = ""
+    source: Scalar,
+    vocabulary: Vocabulary,
+    inputs: tuple[str, ...],
+    file: str = "",
+    key: str = "says",
 ) -> tuple[Says | None, tuple[Finding, ...]]:
-    """The checked template, or what is wrong with it. `file` is the text that it stands in."""
+    """The checked template under `key:`, or what is wrong with it. `file` is the text around it."""
     try:
         tree = _ENVIRONMENT.parse(source.text)
         scalars = (*inputs, *vocabulary.thresholds)
@@ -177,7 +181,7 @@ def compile_says(
         mistakes = [f"not a template: {str(error)[:200]}"]
     if mistakes:
         return None, tuple(
-            _place(source.place, text, file).finding(f"says: {text}")
+            _place(source.place, text, file).finding(f"{key}: {text}")
             for text in dict.fromkeys(mistakes)
         )
     return Says(source.text, template, vocabulary.evidence, inputs), ()

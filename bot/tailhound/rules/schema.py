@@ -179,12 +179,14 @@ class RunbookFile(Part):
     onset: str | None = None
     confirm: Annotated[list[Claim], Field(min_length=1, max_length=20)]
     optional: Annotated[list[Claim], Field(max_length=20)] = Field(default=[])
+    otherwise: dict[str, Sentence] = Field(default={})
     refute: Annotated[list[Claim], Field(max_length=20)] = Field(default=[])
     leads_to: list[Id] = Field(default=[])
     explained_by: list[Id] = Field(default=[])
     slows: list[StageName] = Field(default=[])
     confidence: AtMost | None = None
     says: Text = ""
+    beware: Annotated[str, Field(max_length=300)] = ""
     mitigations: dict[Id, Mitigation] = Field(default={})
     status: Literal["active", "draft"] = "active"
     baseline: dict[str, dict[str, Fact_]] = Field(default={})

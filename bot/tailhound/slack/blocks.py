@@ -14,7 +14,7 @@ from typing import Final
 from tailhound.model import Incident
 from tailhound.notifiers import Like
 from tailhound.slack.buttons import Offers, to_do, to_look
-from tailhound.slack.ink import IN_THREAD, ON_PAGE, Ink
+from tailhound.slack.ink import IN_THREAD, INKS, ON_PAGE, Ink
 from tailhound.slack.kit import Block, actions, context, header, section
 from tailhound.slack.limits import (
     BUDGETS,
@@ -130,7 +130,8 @@ def _texts(sheet: _Sheet) -> dict[str, str]:
     texts["S"] = fitted("S", view, BUDGETS["S"] - len(cc), _within(SYMPTOM_LINES))
     texts["S"] = f"{texts['S']}{cc}".strip()
     room = PHONE_LINES - lines(texts["H"]) - lines(texts["S"]) - len(sheet.rows["A"])
-    texts["W"] = fitted("W", view, BUDGETS["W"], _within(room - TODO_LINES))
+    warning = lines(view(INKS[0]).warning)
+    texts["W"] = fitted("W", view, BUDGETS["W"], _within(room - TODO_LINES - warning))
     texts["D"] = fitted("D", view, BUDGETS["D"], _within(room - lines(texts["W"])))
     texts["W"] = fitted("W", view, BUDGETS["W"], _within(room - lines(texts["D"])))
     return texts

@@ -9,10 +9,13 @@ from tailhound.model.gaps import left_open
 from tailhound.model.names import backend_name, capital, cause_name, plural, small
 from tailhound.model.stages import explains
 from tailhound.model.wording import clock, day_clock, duration
-from tailhound.slack import gaps, todo
+from tailhound.slack import escape, gaps, todo
 from tailhound.slack.claims import claim_lines
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.verdict_view import VerdictView
+
+_WARNING = 120
+"""Characters of a warning that are shown in any case."""
 
 _AFTER = 2
 """How terse a last line is that goes without how long the verdict took."""
@@ -215,6 +218,16 @@ class View(VerdictView):
         """
         found = telling.offers(self._chain_causes() or self._confirmed())
         return todo.offers(found, self.ink, shadow=self.incident.mode == "shadow")
+
+    @property
+    def warning(self) -> Mrkdwn:
+        """`*Beware:* do not drain nodes.`: the same at any room, for half of it is none; "" where
+        there is nothing to beware of.
+        """
+        if self.look not in ("confirmed", "two fit"):
+            return Mrkdwn("")
+        found = telling.warnings(self._chain_causes())[:1]
+        return Mrkdwn("".join(f"*Beware:* {escape.sentence(one, _WARNING)}." for one in found))
 
     @property
     def last_offers(self) -> tuple[Mrkdwn, ...]:

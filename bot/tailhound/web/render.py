@@ -127,6 +127,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.thin,
     words.groups,
     words.offers,
+    words.warnings,
     words.price,
     words.bars,
     words.growth,

@@ -20,6 +20,7 @@ from tailhound.model import (
     Offer,
     Part,
     Stage,
+    State,
     claims,
     telling,
 )
@@ -27,7 +28,7 @@ from tailhound.model.names import capital, small
 from tailhound.model.stages import GROWTH_RATIO, NOTHING_SECONDS
 from tailhound.model.wording import NOT_MEASURED, day_clock, duration, with_usual
 from tailhound.rules.runbook import Mitigation
-from tailhound.web.headline import seen
+from tailhound.web.headline import is_old, seen
 
 _PASTED = 1000
 """Characters of a question to paste; the page shows no more of one."""
@@ -67,6 +68,14 @@ def groups(diagnosis: Diagnosis) -> tuple[Group, ...]:
 def offers(diagnosis: Diagnosis) -> tuple[Offer, ...]:
     """What can be done about the causes that the headline names, best first, each once."""
     return telling.offers((*telling.headline_causes(diagnosis), *telling.chain(diagnosis)))
+
+
+def warnings(incident: Incident) -> tuple[str, ...]:
+    """What must not be done meanwhile; nothing once it is over, or while it is checked anew."""
+    diagnosis = incident.diagnosis
+    if diagnosis is None or incident.state is State.RESOLVED or is_old(incident):
+        return ()
+    return telling.warnings((*telling.headline_causes(diagnosis), *telling.chain(diagnosis)))
 
 
 def price(offer: Offer | Mitigation) -> str:

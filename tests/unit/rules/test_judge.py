@@ -12,7 +12,7 @@ from tailhound.rules.judge import confidence, decided, judge
 from tailhound.rules.offers import Known, offers
 from tailhound.truth import Truth
 
-from .kit import RUNBOOK, changed, load
+from .kit import RUNBOOK, changed, findings, load
 
 T, F, U = Truth.TRUE, Truth.FALSE, Truth.UNKNOWN
 CONFIRMED, REFUTED, UNKNOWN = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNKNOWN
@@ -120,6 +120,20 @@ def test_an_optional_line_changes_the_confidence_and_no_verdict() -> None:
         assert judged.verdict is CONFIRMED
         assert judged.missing == ()
         assert confidence(runbook, judged)[0] is level
+
+
+def test_what_is_so_when_an_optional_claim_does_not_hold_is_told_in_the_authors_words() -> None:
+    claim = load().optional[0].sentence
+    told = RUNBOOK.replace("refute:\n", f'otherwise:\n  "{claim}": nobody waits longer.\nrefute:\n')
+    for ratio, why in ((1.0, "nobody waits longer"), (None, f"“{claim}” is unknown")):
+        runbook = load(told)
+        judged = judge(runbook, facts(queue={"wait_seconds_ratio": ratio}))
+        assert confidence(runbook, judged) == (Confidence.MEDIUM, why)
+
+
+def test_what_is_so_otherwise_belongs_to_an_optional_claim() -> None:
+    told = RUNBOOK.replace("refute:\n", "otherwise:\n  No such claim: nobody waits\nrefute:\n")
+    assert any("no optional claim 'No such claim'" in one.message for one in findings(told))
 
 
 def test_what_lowers_the_confidence_is_told() -> None:

@@ -224,3 +224,38 @@ def test_without_anything_to_ask_by_hand_the_gaps_are_pointed_out() -> None:
     assert told == (
         "*You can:* close what could not be checked, see below; *Re-check* then asks again."
     )
+
+
+# --- what must not be done
+
+
+BEWARE = "do not drain nodes or evict pods; that needs the API servers, and the pods are well"
+
+
+def warned(incident: Incident) -> Incident:
+    """The incident, whose first cause warns of something."""
+    assert incident.diagnosis is not None
+    first, *others = incident.diagnosis.causes
+    causes = (replace(first, beware=BEWARE), *others)
+    return replace(incident, diagnosis=replace(incident.diagnosis, causes=causes))
+
+
+@pytest.mark.parametrize("state", ["confirmed", "two-fit"])
+def test_what_must_not_be_done_stands_whole_above_the_suggestions(state: str) -> None:
+    first, *others = slots(warned(STATES[state]))["D"].splitlines()
+    assert first == f"*Beware:* {BEWARE}."
+    assert any(line.startswith("1. ") for line in others)
+
+
+def test_a_warning_is_not_given_up_for_room_and_ends_with_the_incident() -> None:
+    crowded = warned(CROWDED)
+    assert f"*Beware:* {BEWARE}." in slots(crowded)["D"]
+    assert "Beware" not in slots(warned(STATES["resolved"]))["D"]
+
+
+def test_a_phone_shows_the_suspect_that_a_cause_begins_with() -> None:
+    says = "First suspect: DaemonSet telemetry/node-telemetry. " + "The servers take 60 s. " * 30
+    assert CROWDED.diagnosis is not None
+    first, *others = CROWDED.diagnosis.causes
+    crowded = diagnosed(causes=(replace(first, says=says), *others))
+    assert "First suspect: DaemonSet telemetry/node-telemetry." in slots(crowded)["W"]

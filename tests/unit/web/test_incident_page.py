@@ -202,6 +202,17 @@ def test_what_can_be_done_tells_risk_and_cost_first_and_the_rest_when_opened() -
     assert offer.index("Medium risk, cost none") < offer.index("<details") < offer.index("Helps:")
 
 
+def test_what_must_not_be_done_stands_above_what_can_while_it_lasts() -> None:
+    assert CONFIRMED.diagnosis is not None
+    first, *others = CONFIRMED.diagnosis.causes
+    causes = (replace(first, beware="do not drain <b>nodes</b>"), *others)
+    warned = replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, causes=causes))
+    html = html_of(warned)
+    told = "<strong>Beware:</strong> do not drain &lt;b&gt;nodes&lt;/b&gt;."
+    assert html.index(told) < html.index('class="offers"')
+    assert "Beware" not in html_of(replace(warned, state=State.RESOLVED, resolved_at=NOW))
+
+
 def test_each_confirmed_cause_leads_to_its_runbook_when_there_is_one() -> None:
     html = html_of(CONFIRMED)
     assert 'href="/runbooks/cpu-throttling"' in html
