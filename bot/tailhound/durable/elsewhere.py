@@ -84,6 +84,11 @@ class Detours:
     fallbacks: Mapping[Place, Place] = field(default_factory=dict)
     late: Mapping[Place, tuple[Place, float]] = field(default_factory=dict)
 
+    def with_place(self, place: Place, first: Place) -> "Detours":
+        """These, for a further place too: where it refuses the first has its messages."""
+        late = {place: self.late[first]} if first in self.late else {}
+        return Detours({place: first, **self.fallbacks}, {**late, **self.late})
+
     def next(self, place: Place, refusal: Refusal) -> Place | None:
         """The place for what this one refused; none of the same service where that is dead."""
         to = self.fallbacks.get(place)
@@ -114,8 +119,9 @@ class Watch:
     def seen(self, place: Place, result: Posted | Later | Refusal, now: datetime) -> Place | None:
         """Where the incidents of a place go after this result; None = they stay."""
         if isinstance(result, Posted):
-            self._failing.pop(place, None)
-            self._diverted.pop(place, None)
+            if result.called:
+                self._failing.pop(place, None)
+                self._diverted.pop(place, None)
             return None
         if result.only_this or (isinstance(result, Later) and not result.why):
             return None
@@ -131,7 +137,8 @@ class Watch:
     def _overdue(self, place: Place, now: datetime) -> Place | None:
         """Where things go once the place has not got through for long."""
         to, seconds = self._detours.late.get(place, (None, 0.0))
-        since = min(self._failing.setdefault(place, now), now)  # a clock may be set back
+        since = min(self._failing.get(place, now), now)  # a clock may be set back
+        self._failing[place] = since
         return to if now - since >= timedelta(seconds=seconds) else None
 
 

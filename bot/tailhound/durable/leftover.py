@@ -2,20 +2,17 @@
 
 A place whose notifier is still there is served on: messages stand in it that are to be edited, and
 what waits goes where it was to go. Where it refuses, the first place of that notifier has it. What
-waits for a notifier that is gone can be sent by nobody: it is `left`, and waits again once there is
-such a notifier again.
+waits for a notifier that is gone can be sent by nobody: it is `left`, and is tried again, like what
+was refused, by a process that has such a notifier.
 """
 
 from collections.abc import Collection
-from datetime import datetime
 
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place
-from tailhound.durable.letters import REVIVED_SECONDS
+from tailhound.durable.letters import LEFT
 from tailhound.store.tables import incident, outbox
-
-LEFT = "left"
 
 _UNSENT = outbox.c.state.in_(("pending", "sending"))
 _PLACES = (
@@ -40,22 +37,8 @@ def places(connection: sa.Connection, known: Collection[Place]) -> tuple[Place, 
     )
 
 
-def leave(connection: sa.Connection, notifiers: Collection[str], now: datetime) -> int:
-    """Leave what waits for notifiers that are none of these, and take up what was left for these
-    and is no older than a day; how many are left now that were not before.
-    """
-    fresh = sa.select(incident.c.id).where(
-        incident.c.changed_at > now.timestamp() - REVIVED_SECONDS
-    )
-    connection.execute(
-        sa.update(outbox)
-        .where(
-            outbox.c.state == LEFT,
-            outbox.c.notifier.in_(sorted(notifiers)),
-            outbox.c.incident_id.in_(fresh),
-        )
-        .values(state="pending", error="")
-    )
+def leave(connection: sa.Connection, notifiers: Collection[str]) -> int:
+    """Leave what waits for notifiers that are none of these; how many rows that are."""
     left = (
         sa.update(outbox)
         .where(

@@ -24,6 +24,9 @@ from tailhound.store.records import read_whole
 from tailhound.store.tables import incident, outbox
 
 REVIVED_SECONDS = 24 * 3600.0
+LEFT = "left"
+"""The state of a row that nobody can send (`durable.leftover`)."""
+_UNSENDABLE = outbox.c.state.in_(("broken", LEFT))
 
 
 _LENGTHS = {"state": 10, "message": 200, "seen": 64, "error": 2_000}
@@ -280,7 +283,7 @@ def revive(connection: sa.Connection, place: Place, now: datetime, limit: int | 
         .where(
             outbox.c.notifier == place.notifier,
             outbox.c.place == place.place,
-            outbox.c.state == "broken",
+            _UNSENDABLE,
             fresh,
         )
         .order_by(outbox.c.id.desc())
@@ -288,7 +291,7 @@ def revive(connection: sa.Connection, place: Place, now: datetime, limit: int | 
     )
     result = connection.execute(
         sa.update(outbox)
-        .where(outbox.c.id.in_(wanted), outbox.c.state == "broken")
+        .where(outbox.c.id.in_(wanted), _UNSENDABLE)
         .values(state="pending", not_before=0.0)
     )
     return result.rowcount

@@ -109,8 +109,7 @@ class Outbox:
         """Serve a place too that the settings name no more; where it refuses, the first one that
         they name has its messages."""
         first = next(p for p in self._places if p.notifier == place.notifier)
-        fallbacks = {place: first, **self._detours.fallbacks}
-        self._detours = replace(self._detours, fallbacks=fallbacks)
+        self._detours = self._detours.with_place(place, first)
         self._watch = elsewhere.Watch(self._detours)
         self._places = (*self._places, place)
         self._wakers[place] = asyncio.Event()
@@ -220,7 +219,7 @@ class Outbox:
         """Notice that a place refuses, and when it does so no more: then all goes out."""
         if isinstance(result, Refusal) and not result.only_this:
             self._probe_at[place] = self._boot.clock().timestamp() + PROBE_SECONDS
-        elif isinstance(result, Posted) and place in self._probe_at:
+        elif isinstance(result, Posted) and result.called and place in self._probe_at:
             await self._blocking.run(self._revive, place, None)
             del self._probe_at[place]
 
@@ -285,7 +284,7 @@ class Outbox:
 
     def _left_over(self) -> tuple[Place, ...]:
         with self._database.writing() as connection:
-            left = leftover.leave(connection, self._notifiers, self._boot.clock())
+            left = leftover.leave(connection, self._notifiers)
             if left:
                 _log.warning("%d messages wait for notifiers that the settings have no more", left)
             return leftover.places(connection, self._places)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place, message_row
+from tailhound.durable.due import HERE
 from tailhound.model import PAGES, Incident
 from tailhound.notifiers import STORM, Storm
 from tailhound.store.records import chunks, raise_revision, read_whole
@@ -31,10 +32,6 @@ class Limits:
     seconds: float
 
 
-_HERE = (
-    outbox.c.notifier == sa.bindparam("notifier"),
-    outbox.c.place == sa.bindparam("place"),
-)
 _OWN = outbox.c.part == ""
 _NEW = sa.and_(_OWN, outbox.c.message == "", outbox.c.unsure.is_(False), outbox.c.posted_at == 0)
 _RELEASED = -1.0
@@ -46,12 +43,12 @@ _ON_ITS_WAY = sa.and_(
     ),
 )
 _POSTED = sa.select(sa.func.count()).where(
-    *_HERE,
+    *HERE,
     sa.or_(outbox.c.posted_at.between(sa.bindparam("since"), sa.bindparam("until")), _ON_ITS_WAY),
     sa.or_(_OWN, outbox.c.part == STORM),
 )
 """What is being posted, or may have been, counts too: by another replica, or before a kill."""
-_WAITING = sa.select(sa.func.count()).where(*_HERE, _NEW, outbox.c.state == "pending")
+_WAITING = sa.select(sa.func.count()).where(*HERE, _NEW, outbox.c.state == "pending")
 _IS_URGENT = sa.func.lower(incident.c.severity).in_(sorted(PAGES))
 _IS_CONFIRMED = sa.exists().where(
     confirmed.c.incident_id == incident.c.id, confirmed.c.named.is_(True)
@@ -64,7 +61,7 @@ _LATEST = (
         outbox.c.sent_revision,
         outbox.c.wanted_revision,
     )
-    .where(*_HERE, outbox.c.part == STORM)
+    .where(*HERE, outbox.c.part == STORM)
     .order_by(outbox.c.id.desc())
     .limit(1)
 )
@@ -74,12 +71,12 @@ _EDIT = sa.update(outbox).values(
 _LAST_HELD = (
     sa.select(sa.func.max(incident.c.received_at))
     .join(outbox, outbox.c.incident_id == incident.c.id)
-    .where(*_HERE, outbox.c.state == HELD)
+    .where(*HERE, outbox.c.state == HELD)
 )
 _NEWEST = (
     sa.select(sa.func.max(incident.c.revision))
     .join(outbox, outbox.c.incident_id == incident.c.id)
-    .where(*_HERE, outbox.c.state == HELD)
+    .where(*HERE, outbox.c.state == HELD)
 )
 
 
@@ -102,7 +99,7 @@ def hold(connection: sa.Connection, place: Place, limits: Limits, now: datetime)
     wanted = (
         sa.select(outbox.c.id, outbox.c.incident_id)
         .join(incident, incident.c.id == outbox.c.incident_id)
-        .where(*_HERE, _NEW, outbox.c.state == "pending", sa.not_(spared))
+        .where(*HERE, _NEW, outbox.c.state == "pending", sa.not_(spared))
         .order_by(outbox.c.id)
         .offset(max(0, limits.messages - posted))
     )
@@ -183,7 +180,7 @@ def summary(connection: sa.Connection, place: Place, first: Incident, limits: Li
             sa.func.min(incident.c.received_at),
         )
         .select_from(outbox.join(incident, incident.c.id == outbox.c.incident_id))
-        .where(*_HERE, _OWN, incident.c.received_at > sa.bindparam("since")),
+        .where(*HERE, _OWN, incident.c.received_at > sa.bindparam("since")),
         here,
     ).one()
     return Storm(
@@ -200,7 +197,7 @@ def _worst(connection: sa.Connection, here: dict[str, object]) -> tuple[Incident
         sa.select(incident.c.id)
         .join(outbox, outbox.c.incident_id == incident.c.id)
         .where(
-            *_HERE,
+            *HERE,
             outbox.c.state == HELD,
             incident.c.is_open,
             incident.c.received_at > sa.bindparam("since"),

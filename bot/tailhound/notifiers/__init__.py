@@ -88,12 +88,14 @@ class Posted:
     """The message stands in `place` under the id `message`; `seen` is a short hash of what it says.
 
     A part that has nothing to say yet is `Posted` with an empty `message`: it is asked again when
-    the incident changes.
+    the incident changes. `called` is false when the service was not asked to show anything, as all
+    stands already or there is nothing to show: that says nothing about whether it takes messages.
     """
 
     place: str
     message: str
     seen: str = ""
+    called: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,16 @@ class Refusal:
     why: str
     only_this: bool = False
     everywhere: bool = False
+
+
+def uncalled(delivery: Delivery, message: str | None = None, seen: str | None = None) -> Posted:
+    """Nothing had to be shown: what stands, stands."""
+    return Posted(
+        delivery.place,
+        delivery.message if message is None else message,
+        delivery.seen if seen is None else seen,
+        called=False,
+    )
 
 
 class Notifier(Protocol):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tailhound.model import Incident, Missing, Reason, State
 from tailhound.model.redaction import redacted
-from tailhound.notifiers import Delivery, Later, Posted, Refusal
+from tailhound.notifiers import Delivery, Later, Posted, Refusal, uncalled
 from tailhound.notifiers.console import headline, line
 
 VERSION: Final = 1
@@ -40,11 +40,11 @@ class WebhookNotifier:
         """Post what came of the incident; nothing while nothing came of it yet."""
         incident = delivery.incident
         if incident.state not in _OUTCOMES and not incident.unreadable:
-            return Posted(delivery.place, delivery.message, delivery.seen)
+            return uncalled(delivery)
         told = _told(incident, self._public_url)
         mark = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
         if mark == delivery.seen and not delivery.unsure:
-            return Posted(delivery.place, delivery.message, mark)
+            return uncalled(delivery)
         if not delivery.holds():
             why = "another replica has taken the message over"
             return Later(_pause(delivery), why, delivery.unsure)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from tailhound.notifiers import Delivery, Later, Posted, Refusal
+from tailhound.notifiers import Delivery, Later, Posted, Refusal, uncalled
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.calls import Calls, Lost, No, Outcome, Said
 from tailhound.slack.draft import EVENT_TYPE, Draft, Key, is_reply, key_of
@@ -59,7 +59,7 @@ class Sender:
         delivery = draft.delivery
         if delivery.message:
             if delivery.seen == draft.seen and not delivery.unsure:
-                return Posted(delivery.place, delivery.message, delivery.seen)
+                return uncalled(delivery)
             return await self._edit(draft, delivery.message)
         if self.posts_lost(delivery):
             return await self._look_then_post(draft)

@@ -23,6 +23,7 @@ from tailhound.notifiers import (
     Later,
     Posted,
     Refusal,
+    uncalled,
 )
 from tailhound.slack import thread
 from tailhound.slack.calls import Lost, No, Said
@@ -82,7 +83,7 @@ class ThreadPosts:
         if kind == EVIDENCE:
             return await self._told(delivery, thread.evidence)
         if delivery.message:
-            return Posted(delivery.place, delivery.message, delivery.seen)
+            return uncalled(delivery)
         if kind == CHARTS:
             return await self._charts(delivery)
         if kind == FILE:
@@ -95,7 +96,7 @@ class ThreadPosts:
         diagnosed = delivery.incident.diagnosis is not None
         told = wordings(delivery.incident, self._now()) if diagnosed else ()
         if not told:
-            return Posted(delivery.place, delivery.message, delivery.seen)
+            return uncalled(delivery)
         return await self._sender.send(Draft(delivery, told))
 
     async def _event(self, delivery: Delivery) -> Result:
@@ -108,14 +109,14 @@ class ThreadPosts:
     async def _charts(self, delivery: Delivery) -> Result:
         incident, now = delivery.incident, self._now()
         if incident.diagnosis is None:
-            return Posted(delivery.place, "")
+            return uncalled(delivery, "", "")
         key, at = key_of(delivery), incident.diagnosis.decided_at
         pictures = await self._preparing.ready(key, at, lambda: self._pictures(incident, now))
         if pictures is None:
             return _soon(delivery)
         if not pictures.drawn:
             self._preparing.forget(key)
-            return Posted(delivery.place, "")
+            return uncalled(delivery, "", "")
         told = thread.charts(incident, now, pictures.drawn, pictures.files, page=self._page)
         result = await self._sender.send(Draft(delivery, told))
         if not isinstance(result, Later) or not pictures.files:
@@ -159,7 +160,7 @@ class ThreadPosts:
         incident, key = delivery.incident, key_of(delivery)
         written = self._written
         if incident.diagnosis is None or written is None:
-            return Posted(delivery.place, "")
+            return uncalled(delivery, "", "")
         held = self._uploads.held()
         if held > 0:
             return _soon(delivery, held)

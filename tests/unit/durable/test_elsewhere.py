@@ -268,6 +268,42 @@ def test_a_short_outage_is_waited_out(tmp_path: Path) -> None:
     kit.run(run())
 
 
+def test_what_needs_no_call_says_nothing_about_its_place() -> None:
+    watch, clock = Watch(Detours(late={OWN: (LAST, 60.0)})), Clock()
+    for _ in range(4):
+        assert watch.seen(OWN, DOWN, clock.now) is None
+        assert watch.seen(OWN, Posted("C1", "m1", called=False), clock.now) is None
+        clock.advance(19)
+    assert watch.seen(OWN, DOWN, clock.now) == LAST
+    watch.seen(OWN, Posted("C1", "m1", called=False), clock.now)
+    assert watch.diverted() == {OWN: LAST}
+    watch.seen(OWN, Posted("C1", "m1"), clock.now)
+    assert watch.diverted() == {}
+
+
+def test_a_clock_that_is_set_back_does_not_make_an_outage_longer_by_more_than_its_time() -> None:
+    watch, clock = Watch(Detours(late={OWN: (LAST, 60.0)})), Clock()
+    watch.seen(OWN, DOWN, clock.now)
+    clock.advance(-3600)
+    assert watch.seen(OWN, DOWN, clock.now) is None
+    clock.advance(61)
+    assert watch.seen(OWN, DOWN, clock.now) == LAST
+
+
+def test_what_needed_no_call_brings_nothing_back_that_was_refused(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path, C1=ARCHIVED, C9=ARCHIVED) as at:
+            refused = await at.accept("a")
+            await kit.until(lambda: [row.state for row in at.rows(OWN)] == ["broken"])
+            at.chat.answers["C1"] = Posted("C1", "", called=False)
+            await at.accept("b")
+            await kit.until(lambda: at.rows(OWN)[-1].state == "sent")
+            states = {row.incident_id: row.state for row in at.rows(OWN)}
+            assert states[refused] == "broken"
+
+    kit.run(run())
+
+
 def test_what_holds_up_one_message_says_nothing_about_its_place() -> None:
     clock = Clock()
     watch = Watch(Detours(fallbacks={OWN: OPS}, late={OWN: (LAST, 0.0)}))
