@@ -92,6 +92,7 @@ STAGE = "latency.cpu_stage_times"
 THROTTLING = Cause(
     runbook="cpu-throttling",
     title="The CPU limit stops the engine",
+    was="The CPU limit stopped the engine",
     verdict=Verdict.CONFIRMED,
     because="All 3 claims hold. Stopped in more than a tenth of its periods: 100 % (needs 10 %).",
     confidence=Confidence.HIGH,

@@ -31,7 +31,8 @@ def offers(incident: Incident, cause: Cause) -> list[str]:
     warnings = telling.warnings([cause]) if incident.resolved_at is None else ()
     lines = [f"  beware    {safe(one, 300)}" for one in warnings]
     first = cause in telling.headline_causes(incident.diagnosis)[:1]
-    for at, offer in enumerate(cause.mitigations, 1):
+    over = incident.resolved_at is not None
+    for at, offer in enumerate(telling.offers([cause], over=over), 1):
         head = "  you can " if at == 1 else "          "
         lines.append(f"{head}  {at}. {offer.title}   {offer.risk} risk, cost: {offer.cost or '?'}")
         if offer.when:

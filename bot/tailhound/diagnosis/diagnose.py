@@ -150,6 +150,7 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
     return Cause(
         runbook=runbook.id,
         title=runbook.cause,
+        was=runbook.was,
         verdict=judged.verdict,
         because=judged.because,
         confidence=sure if confirmed else None,

@@ -64,9 +64,9 @@ def link(cause: Cause) -> str:
     return " ".join(cause.says.split()) or because(cause)
 
 
-def title(cause: Cause) -> str:
-    """The cause as its runbook words it, for the middle of a sentence."""
-    return small(cause.title.rstrip("."))
+def title(cause: Cause, *, over: bool = False) -> str:
+    """The cause as its runbook words it, for the middle of a sentence; `over`: in the past."""
+    return small(((cause.was if over else "") or cause.title).rstrip("."))
 
 
 def because(cause: Cause) -> str:
@@ -188,11 +188,12 @@ def warnings(causes: Iterable[Cause]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.beware.rstrip(".") for one in causes if one.beware))
 
 
-def offers(causes: Iterable[Cause]) -> tuple[Offer, ...]:
+def offers(causes: Iterable[Cause], *, over: bool = False) -> tuple[Offer, ...]:
     """What can be done about these causes, each once: best first as the runbooks have it, and last
-    what does not fit this case.
+    what does not fit this case. `over`: without what makes sense only while it lasts.
     """
-    found = {offer.id: offer for cause in causes for offer in cause.mitigations}
+    every = (offer for cause in causes for offer in cause.mitigations)
+    found = {offer.id: offer for offer in every if not (over and offer.while_it_lasts)}
     return tuple(sorted(found.values(), key=lambda offer: not offer.offered))
 
 

@@ -84,7 +84,10 @@ class Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A mitigation as this incident gets it: offered, or the reason why not."""
+    """A mitigation as this incident gets it: offered, or the reason why not.
+
+    `while_it_lasts`: it makes no sense once the incident is over.
+    """
 
     id: str
     title: str
@@ -98,6 +101,7 @@ class Offer:
     complexity: str = ""
     when: str = ""
     steps: tuple[str, ...] = ()
+    while_it_lasts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +111,7 @@ class Cause:
     `because` is one sentence. `says` is the runbook's paragraph, `beware` what must not be done
     meanwhile ("" for nothing), both only when confirmed. `onset` is None when unknown. `evidence`
     names the evidence it asked for. `slows` names the stages of a request that it can slow.
+    `was` is the title once it is over, "" where the runbook has none.
     """
 
     runbook: str
@@ -124,6 +129,7 @@ class Cause:
     evidence: tuple[str, ...] = ()
     owner: str = ""
     slows: tuple[str, ...] = ()
+    was: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

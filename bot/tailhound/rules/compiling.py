@@ -90,6 +90,7 @@ class Bench:
         return Runbook(
             id=file.runbook,
             cause=file.cause,
+            was=file.was,
             path=self.path,
             source=self.text,
             root=self.node,

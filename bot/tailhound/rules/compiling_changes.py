@@ -44,6 +44,7 @@ class Changes:
             cost=told.cost,
             complexity=told.complexity,
             when=told.when,
+            while_it_lasts=told.while_it_lasts,
             steps=tuple(told.steps),
             guard=self._bench.claims((*steps, "guard")),
             approval=_approval(told.approval),

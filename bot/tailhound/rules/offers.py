@@ -53,6 +53,7 @@ def _offer(runbook: Runbook, mitigation: Mitigation, judged: Judged, known: Know
         cost=mitigation.cost,
         complexity=mitigation.complexity,
         when=mitigation.when,
+        while_it_lasts=mitigation.while_it_lasts,
         steps=mitigation.steps,
     )
 

@@ -121,6 +121,7 @@ class Mitigation:
     cost: str = ""
     complexity: str = ""
     when: str = ""
+    while_it_lasts: bool = False
     steps: tuple[str, ...] = ()
     guard: tuple[Claim, ...] = ()
     approval: Approval | None = None
@@ -150,7 +151,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Runbook:
-    """One cause. `path` and `source` are the file's name and text.
+    """One cause. `path` and `source` are the file's name and text. `was` is the cause in the past.
 
     `at_most` caps the confidence, `at_most_because` says why. `onset` is the mechanism's fact
     (`cpu.throttled_ratio`); its series are `<onset>_series` and `<onset>_usual_series`.
@@ -161,6 +162,7 @@ class Runbook:
     path: str
     source: str
     root: Pairs
+    was: str = ""
     owner: str = ""
     docs: str = ""
     summary: str = ""

@@ -136,6 +136,7 @@ class Mitigation(Part):
     cost: Annotated[str, Field(max_length=200)] = ""
     complexity: Annotated[str, Field(max_length=200)] = ""
     when: Annotated[str, Field(max_length=300)] = ""
+    while_it_lasts: bool = False
     steps: list[Annotated[str, Field(min_length=1, max_length=600)]] = Field(default=[])
     guard: list[Claim] = Field(default=[])
     approval: Approval | None = None
@@ -168,6 +169,7 @@ class RunbookFile(Part):
 
     runbook: Id
     cause: Annotated[str, Field(min_length=1, max_length=120)]
+    was: Annotated[str, Field(max_length=120)] = ""
     owner: Annotated[str, Field(max_length=80)] = ""
     docs: Annotated[str, Field(max_length=300)] = ""
     summary: Text = ""

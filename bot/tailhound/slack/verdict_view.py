@@ -187,8 +187,10 @@ class VerdictView(PeopleView):
 
     @property
     def title(self) -> Mrkdwn:
-        """The primary cause as its runbook words it."""
-        return self.ink.said(telling.title(self.causes[0])) if self.causes else Mrkdwn("")
+        """The primary cause as its runbook words it, in the past once it is over."""
+        if not self.causes:
+            return Mrkdwn("")
+        return self.ink.said(telling.title(self.causes[0], over=self.look == "resolved"))
 
     @property
     def names(self) -> Mrkdwn:

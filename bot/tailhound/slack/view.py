@@ -216,7 +216,8 @@ class View(VerdictView):
         """What a person can do, best first, one numbered line each; where no symptom places what is
         confirmed, against that.
         """
-        found = telling.offers(self._chain_causes() or self._confirmed())
+        over = self.look == "resolved"
+        found = telling.offers(self._chain_causes() or self._confirmed(), over=over)
         return todo.offers(found, self.ink, shadow=self.incident.mode == "shadow")
 
     @property

@@ -123,7 +123,8 @@ def _resolved(incident: Incident) -> Headline:
         return Headline("Not heard of any more", _alert_on(incident), "done")
     word = f"Resolved after {duration(seconds)}" if seconds >= 0 else "Resolved"
     found = telling.headline_causes(incident.diagnosis)
-    return Headline(word, _title(incident.diagnosis) if found else _alert_on(incident), "done")
+    text = _title(incident.diagnosis, over=True) if found else _alert_on(incident)
+    return Headline(word, text, "done")
 
 
 def _joined(incident: Incident) -> Headline:
@@ -150,9 +151,9 @@ def backend(text: str) -> str:
     return backend_name(seen(text, 80))
 
 
-def _title(diagnosis: Diagnosis | None) -> str:
+def _title(diagnosis: Diagnosis | None, *, over: bool = False) -> str:
     found = telling.headline_causes(diagnosis)
-    return seen(telling.title(found[0]), 200) if found else ""
+    return seen(telling.title(found[0], over=over), 200) if found else ""
 
 
 def _alert_on(incident: Incident) -> str:

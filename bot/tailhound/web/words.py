@@ -65,9 +65,12 @@ def groups(diagnosis: Diagnosis) -> tuple[Group, ...]:
     return tuple(group for group in made if group.causes)
 
 
-def offers(diagnosis: Diagnosis) -> tuple[Offer, ...]:
-    """What can be done about the causes that the headline names, best first, each once."""
-    return telling.offers((*telling.headline_causes(diagnosis), *telling.chain(diagnosis)))
+def offers(diagnosis: Diagnosis, *, over: bool = False) -> tuple[Offer, ...]:
+    """What can be done about the causes that the headline names, best first, each once; once it is
+    `over`, what still makes sense then.
+    """
+    named = (*telling.headline_causes(diagnosis), *telling.chain(diagnosis))
+    return telling.offers(named, over=over)
 
 
 def warnings(incident: Incident) -> tuple[str, ...]:

@@ -31,6 +31,8 @@ CLAIMS: Final = "What would decide is told by the claims of the runbook, each on
 MEASURED: Final = "A value after the end is measured by nobody: what is known is what it was."
 TENSE: Final = "A runbook words its cause in the present; as a name it is true afterwards, too."
 AGAIN: Final = "A second time nothing is measured yet: only what the alert says, and what was."
+OVER: Final = "Once it is over, what was seen is told as of the verdict: the words are in the present."
+NAMED_SO: Final = "Without the word, the cause of an incident reads as what resolved it."
 BEGAN: Final = "When each cause began is told here as in a chain."
 
 
@@ -247,16 +249,15 @@ HERE: Final[Mapping[str, Slots]] = {
         ),
     },
     "resolved": {
-        "H": (Differs(": the CPU limit stopped", ". Cause: the CPU limit stops", TENSE),),
+        "H": (Differs(": the CPU limit stopped", ". Cause: the CPU limit stopped", NAMED_SO),),
         "T": (
             Differs("p50 8 ms.", "p50 was 80 ms.", MEASURED),
-            Differs("limit stopped", "limit stops", TENSE),
         ),
         "S": (
             Differs("p50 8 ms*, was 80 ms", "p50 was 80 ms*, usually 8 ms (x10)", MEASURED),
             _change(", 30 min after the change was verified"),
         ),
-        "W": _CPU_CHAIN,
+        "W": (*_CPU_CHAIN, Differs("What led to what:", "Seen at 03:04:11 UTC:", OVER)),
         "D": (
             _change(" 3 changes, verified (ben). A rollout brings 6 back: the Deployment still "
                     "says 6.", f"\n*Suggested, against a return:*{_CPU_OFFERS}"),

@@ -270,3 +270,24 @@ def _symptom() -> Symptom:
 def _with_symptom(symptom: Symptom) -> Incident:
     assert CONFIRMED.diagnosis is not None
     return replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, symptom=symptom))
+
+
+def test_what_makes_sense_only_while_it_lasts_is_not_suggested_afterwards() -> None:
+    diagnosis = RESOLVED.diagnosis
+    assert diagnosis is not None
+    first = diagnosis.causes[0]
+    wait = replace(first.mitigations[0], title="Let it load", while_it_lasts=True)
+    causes = (replace(first, mitigations=(wait, *first.mitigations[1:])), *diagnosis.causes[1:])
+    told = replace(diagnosis, causes=causes)
+    assert "Let it load" in shown(replace(CONFIRMED, diagnosis=told))["D"]
+    over = shown(replace(RESOLVED, diagnosis=told))
+    assert "Let it load" not in over["D"]
+    assert "1. " in over["D"]
+
+
+def test_a_cause_is_told_in_the_past_once_it_is_over() -> None:
+    over = shown(RESOLVED)
+    assert "the CPU limit stopped the engine" in over["H"]
+    assert "the CPU limit stopped the engine" in over["T"]
+    assert "Seen at" in over["W"]
+    assert "stops the engine" in shown(CONFIRMED)["H"]
