@@ -299,6 +299,7 @@ LIMIT = cause(
         offer("Raise the CPU limit 6 → 9 on `chat-json-2`, in place, no restart", "medium"),
         offer("Cap the compile threads to the limit"),
     ),
+    was="The CPU limit stopped the engine",
 )  # fmt: skip
 PROPOSED = incident(
     "8R5W", "llm/chat-json", ITL, "03:00", received="03:02:00",

@@ -31,7 +31,7 @@ CLAIMS: Final = "What would decide is told by the claims of the runbook, each on
 MEASURED: Final = "A value after the end is measured by nobody: what is known is what it was."
 TENSE: Final = "A runbook words its cause in the present; as a name it is true afterwards, too."
 AGAIN: Final = "A second time nothing is measured yet: only what the alert says, and what was."
-OVER: Final = "Once it is over, what was seen is told as of the verdict: the words are in the present."
+OVER: Final = "Once it is over, what was seen is told as of the verdict, for it is in the present."
 NAMED_SO: Final = "Without the word, the cause of an incident reads as what resolved it."
 BEGAN: Final = "When each cause began is told here as in a chain."
 
