@@ -72,6 +72,26 @@ def test_a_step_about_a_drive_names_it_and_its_node() -> None:
     assert steps(it, LOOK)[1] == "drain db-1, lsblk /dev/nvme0n1"
 
 
+STOP = replace(LOOK, steps=("-n CLIENT_NAMESPACE patch daemonset CLIENT_DAEMONSET CLIENT_CRONJOB",))
+
+
+@pytest.mark.parametrize(
+    ("suspect", "count", "told"),
+    [
+        ("DaemonSet telemetry/agent", 1, "-n telemetry patch daemonset agent CLIENT_CRONJOB"),
+        ("CronJob ops/sweep", 1, "-n ops patch daemonset CLIENT_DAEMONSET sweep"),
+        ("DaemonSet telemetry/agent", 2, STOP.steps[0]),
+        ("DaemonSet telemetry/$(reboot)", 1, "-n telemetry " + STOP.steps[0].partition("E ")[2]),
+        ("somebody", 1, STOP.steps[0]),
+    ],
+)
+def test_the_one_suspected_client_is_named_where_its_kind_fits(
+    suspect: str, count: int, told: str
+) -> None:
+    it = incident("They are slow", found("api", suspect=suspect, suspects_count=count))
+    assert steps(it, STOP) == (told,)
+
+
 def test_where_the_evidence_differs_a_placeholder_stays() -> None:
     it = incident(
         "nvme0n1 is slow",

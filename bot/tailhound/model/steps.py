@@ -13,7 +13,9 @@ from tailhound.model.evidence import Evidence, EvidenceStatus, FactValue
 from tailhound.model.incident import Incident
 from tailhound.model.verdict import Cause, Offer
 
-_HOLE = re.compile(r"\b(?:NAMESPACE|POD|CONTAINER|DEPLOYMENT|NODE|DEVICE)\b")
+_HOLE = re.compile(r"\b(?:NAMESPACE|POD|CONTAINER|DEPLOYMENT|NODE|DEVICE"
+                   r"|CLIENT_NAMESPACE|CLIENT_DAEMONSET|CLIENT_CRONJOB)\b")  # fmt: skip
+_CLIENT = re.compile(r"(DaemonSet|CronJob) ([^/\s]+)/([^/\s]+)")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?")
 _FACTS = {
     "NAMESPACE": "namespace",
@@ -43,8 +45,18 @@ def _known(incident: Incident, offer: Offer) -> Mapping[str, str]:
         subject = {}  # something else than what the alert is about
     elif "POD" in place:
         subject.pop("NODE")  # where the subject is, that pod need not be
-    found = {**subject, **place}
+    found = {**subject, **place, **_client(diagnosis.evidence if diagnosis else ())}
     return {hole: name for hole, name in found.items() if _NAME.fullmatch(name)}
+
+
+def _client(evidence: Iterable[Evidence]) -> dict[str, str]:
+    """The one client of the API servers that is suspected: `DaemonSet telemetry/agent`."""
+    alone = (item.facts for item in evidence if item.facts.get("suspects_count") == 1)
+    told = {str(facts["suspect"]) for facts in alone if facts.get("suspect")}
+    found = _CLIENT.fullmatch(told.pop()) if len(told) == 1 else None
+    if found is None:
+        return {}
+    return {"CLIENT_NAMESPACE": found[2], f"CLIENT_{found[1].upper()}": found[3]}
 
 
 def _of_subject(subject: Subject) -> dict[str, str]:

@@ -14,6 +14,9 @@ _HELPS, _WHEN, _COMPLEXITY, _COST = range(1, 5)
 title of one more suggestion tells more.
 """
 
+_BRIEF = 8
+"""Characters of a cost that takes no room: `high`, `GPUs`."""
+
 _TELLING = {
     "ready_count": "ready pods",
     "in_service_count": "pods in service",
@@ -60,12 +63,12 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
 
 
 def _price(offer: Offer, ink: Ink) -> Iterator[str]:
-    """What it costs; that it makes the first token worse is told in any case."""
+    """What it costs; that it makes the first token worse, or a cost of one word, is told anyway."""
     if offer.risk:
         yield f"{ink.said(offer.risk.capitalize())} risk"
     if offer.ttft and (ink.terse < _COST or offer.ttft.startswith("worse")):
         yield f"first token: {ink.said(offer.ttft)}"
-    if offer.cost and ink.terse < _COST:
+    if offer.cost and (ink.terse < _COST or 0 < len(offer.cost) <= _BRIEF and offer.cost != "none"):
         yield f"cost: {ink.said(offer.cost)}"
     if offer.complexity and ink.terse < _COMPLEXITY:
         yield f"{ink.said(offer.complexity)} complexity"

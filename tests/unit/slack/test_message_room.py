@@ -193,6 +193,8 @@ def test_with_little_room_a_suggestion_keeps_its_risk_and_what_makes_the_first_t
     assert (
         offers((RAISE,), tight, shadow=False)[0] == "1. Raise the CPU limit by half. Medium risk."
     )
+    dear = replace(RAISE, cost="high")
+    assert offers((dear,), tight, shadow=False)[0].endswith(" Medium risk, cost: high.")
     worse = replace(RAISE, ttft="worse")
     assert offers((worse,), tight, shadow=False)[0].endswith("Medium risk, first token: worse.")
 
