@@ -35,6 +35,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+MOST_BYTES = 1024 * 1024 * 1024
+
+
 def _objectives(value: Mapping[str, float]) -> Mapping[str, float]:
     wrong = [why for name, seconds in value.items() if (why := objective(name, seconds))]
     if wrong:
@@ -99,7 +102,7 @@ class Prometheus(Section):
     ca_file: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
     concurrency: Annotated[int, Field(ge=1, le=100)] = 32
-    max_bytes: Annotated[int, Field(ge=1024)] = 8 * 1024 * 1024
+    max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 8 * 1024 * 1024
 
 
 class Alertmanager(Section):
@@ -112,7 +115,7 @@ class Alertmanager(Section):
     ca_file: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
     concurrency: Annotated[int, Field(ge=1, le=20)] = 4
-    max_bytes: Annotated[int, Field(ge=1024)] = 8 * 1024 * 1024
+    max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 8 * 1024 * 1024
 
 
 class Kubernetes(Section):
@@ -126,7 +129,7 @@ class Kubernetes(Section):
     in_cluster: bool = False
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
     concurrency: Annotated[int, Field(ge=1, le=100)] = 6
-    max_bytes: Annotated[int, Field(ge=1024)] = 16 * 1024 * 1024
+    max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 16 * 1024 * 1024
 
     @property
     def configured(self) -> bool:
@@ -161,7 +164,7 @@ class Ssh(Section):
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 8.0
     gap_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
     concurrency: Annotated[int, Field(ge=1, le=200)] = 16
-    max_bytes: Annotated[int, Field(ge=1024)] = 2 * 1024 * 1024
+    max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 2 * 1024 * 1024
 
 
 class Slack(Section):
@@ -211,8 +214,8 @@ class Incidents(Section):
     """
 
     keep_days: Days = 90
-    reopen_minutes: Annotated[float, Field(ge=0)] = 30.0
-    unheard_hours: Annotated[float, Field(ge=0)] = 72.0
+    reopen_minutes: Annotated[float, Field(ge=0, le=10_080)] = 30.0
+    unheard_hours: Annotated[float, Field(ge=0, le=8760)] = 72.0
     subjects_at_most: Annotated[int, Field(ge=1, le=1000)] = 20
     ignore: tuple[str, ...] = ("Watchdog", "InfoInhibitor")
     concurrency: Annotated[int, Field(ge=1, le=500)] = 50

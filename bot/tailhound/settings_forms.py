@@ -4,6 +4,7 @@ Each check returns the value, or raises ValueError with what to write instead. A
 secret, so it is never repeated.
 """
 
+import math
 import re
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -70,7 +71,8 @@ def objective(name: str, seconds: float) -> str:
     """Why this is no objective; "" when it is one."""
     if not _OBJECTIVE.fullmatch(name):
         return f"{name}: write a symptom and its quantile, as in ttft_p99_seconds"
-    return "" if seconds > 0 else f"{name}: an objective is a number of seconds above 0"
+    is_one = 0 < seconds < math.inf
+    return "" if is_one else f"{name}: an objective is a number of seconds above 0"
 
 
 Days = Annotated[int, AfterValidator(_days)]

@@ -21,6 +21,7 @@ from tailhound.model import Incident, Missing, Reason
 from tailhound.notifiers import Delivery, Later, Posted, Refusal
 from tailhound.notifiers.webhook import WebhookNotifier
 from tailhound.settings import Settings, load
+from tailhound.transports.webhook import WebhookClient
 from tests.samples.incidents import (
     COLLECTING,
     CONFIRMED,
@@ -264,15 +265,39 @@ def test_a_large_answer_is_taken_by_its_status() -> None:
         assert isinstance(posted(way), Posted)
 
 
-@pytest.mark.parametrize("text", ["", "ftp://x/", "http://", "http://a b/", "http://u:p@host/"])
+NO_ADDRESSES = (
+    "",
+    "ftp://x/",
+    "http://",
+    "http://a b/",
+    "http://u:p@host/",
+    "https://h.example:99999/s3cret",
+    "https://h.example:0/s3cret",
+    "https://h.example:port/s3cret",
+    "http://[::1/s3cret",
+    "http://[::zz]/s3cret",
+    "https://a..example/s3cret",
+    f"https://{'a' * 70}.example/s3cret",
+)
+
+
+@pytest.mark.parametrize("text", NO_ADDRESSES)
 def test_a_secret_that_is_no_address_is_refused_and_not_told(tmp_path: Path, text: str) -> None:
     (tmp_path / "url").write_text(text)
-    with second_way(url_from={"file": str(tmp_path / "url")}) as way:
+    given = {"url_from": {"file": str(tmp_path / "url")}}
+    with second_way(**given) as way:
         refused = posted(way)
     assert isinstance(refused, Refusal)
-    assert "fallback.webhook.url_from" in refused.why
-    assert "u:p" not in refused.why
-    assert "a b" not in refused.why
+    asked = WebhookClient(Settings.model_validate({"fallback": {"webhook": given}}).fallback.webhook)
+    try:
+        reached = asyncio.run(asked.reach())
+    finally:
+        asked.close()
+    assert reached is not None
+    assert reached.reason is Reason.FORBIDDEN
+    for told in (refused.why, reached.detail):
+        assert "fallback.webhook.url_from" in told
+        assert not any(part in told for part in ("u:p", "a b", "s3cret", "example"))
 
 
 def test_health_says_whether_it_is_in_use() -> None:

@@ -209,6 +209,13 @@ def test_a_secret_that_is_not_there_is_told_with_the_key_that_wants_it(
         ("runbooks: shipped\n", "runbooks: must be a list: [a, b]"),
         ("slo: {ttft_p99: 2}\n", "slo: ttft_p99: write a symptom and its quantile, as in ttft_p99"),
         ("slo: {ttft_p99_seconds: 0}\n", "slo: ttft_p99_seconds: an objective is a number of sec"),
+        ("slo: {ttft_p99_seconds: .inf}\n", "slo: ttft_p99_seconds: an objective is a number of s"),
+        ("incidents: {unheard_hours: .inf}\n", "incidents.unheard_hours: "),
+        ("incidents: {unheard_hours: .nan}\n", "incidents.unheard_hours: "),
+        ("incidents: {unheard_hours: 8761}\n", "incidents.unheard_hours: "),
+        ("incidents: {reopen_minutes: .inf}\n", "incidents.reopen_minutes: "),
+        ("incidents: {reopen_minutes: 1.0e+11}\n", "incidents.reopen_minutes: "),
+        ("prometheus: {max_bytes: 1000000000000000000000}\n", "prometheus.max_bytes: "),
         ("profiles: [{slo: {x: 1}}]\n", "profiles.0.slo: x: write a symptom and its quantile"),
     ],
 )

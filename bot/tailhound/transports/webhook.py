@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 import urllib3
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
+from urllib3.exceptions import LocationParseError
+from urllib3.util import Url, parse_url
 
 from tailhound.errors import SettingsError
 from tailhound.model import Missing, Reason
@@ -83,7 +85,7 @@ class WebhookClient:
         own = sent(self._settings.headers, "fallback.webhook.headers")
         response = self._manager.request(
             "POST",
-            address(self._settings),
+            address(self._settings).url,
             body=body,
             headers={**_HEADERS, **own, **_credentials(self._settings)},
             timeout=current_call().remaining(),
@@ -98,9 +100,9 @@ class WebhookClient:
 
     def _reached(self, call: Call) -> Missing | None:
         try:
-            parts = urlsplit(address(self._settings))
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-            connect(str(parts.hostname), port, call).close()
+            found = address(self._settings)
+            port = found.port or (443 if found.scheme == "https" else 80)
+            connect(str(found.host).strip("[]"), port, call).close()
         except SettingsError as error:
             return Missing(Reason.FORBIDDEN, str(error))
         except BROKEN as error:
@@ -109,12 +111,28 @@ class WebhookClient:
         return None
 
 
-def address(settings: Webhook) -> str:
-    """The address, read for each body so that a new one is used at once. SettingsError."""
+def address(settings: Webhook) -> Url:
+    """The address, read for each body so that a new one is used at once. SettingsError, which
+    tells nothing of what it holds.
+    """
     found = settings.url or (settings.url_from.token() if settings.url_from else "")
-    if not _ADDRESS.fullmatch(found):
-        raise SettingsError("fallback.webhook.url_from holds no http:// or https:// address")
-    return found
+    try:
+        parts = parse_url(found) if _ADDRESS.fullmatch(found) else Url()
+    except LocationParseError:
+        parts = Url()
+    if not parts.host or not _is_name(parts.host) or parts.port == 0:
+        key = "url" if settings.url else "url_from"
+        raise SettingsError(f"fallback.webhook.{key} holds no http:// or https:// address")
+    return parts
+
+
+def _is_name(host: str) -> bool:
+    """Whether it can be looked up: no part is empty or too long."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return False
+    return True
 
 
 def _host(url: str) -> str:
