@@ -51,8 +51,12 @@ def test_a_backend_that_is_blind_and_a_failure_say_why() -> None:
     assert line(made.FAILED).endswith("the database was full for 10 min; the alert stands")
     assert line(made.JOINED).endswith("goes on as incident 7F3K")
     assert line(made.RESOLVED_EARLY).endswith("after 3 min: before a verdict")
+
+
+def test_what_nobody_heard_of_is_not_called_resolved_and_its_time_has_a_date() -> None:
     unheard = line(replace(made.RESOLVED_EARLY, unheard=True))
-    assert f"not heard of since 03:03 UTC: {made.RESOLVED_EARLY.name}" in unheard
+    since = f"since 30 Nov 2026 03:03 UTC: {made.RESOLVED_EARLY.name}"
+    assert unheard == f"8R5W  not heard of  llm/chat-json  {since}"
 
 
 def test_a_body_that_cannot_be_read_is_about_nothing() -> None:

@@ -84,6 +84,7 @@ def test_a_verdict_is_one_body_with_what_a_pager_needs() -> None:
         "severity": CONFIRMED.severity,
         "since": "2026-11-30T03:00:00Z",
         "resolved_at": None,
+        "unheard_since": None,
         "title": body["title"],
         "cause": "cpu-throttling",
         "confidence": "high",
@@ -108,6 +109,18 @@ def test_every_kind_of_end_is_an_outcome(incident: Incident) -> None:
     hook = Hook()
     assert isinstance(deliver(hook, incident), Posted)
     assert hook.bodies[0]["outcome"]
+
+
+def test_what_nobody_heard_of_closes_no_page() -> None:
+    hook = Hook()
+    deliver(hook, RESOLVED)
+    deliver(hook, replace(RESOLVED, unheard=True))
+    over, unheard = hook.bodies
+    assert (over["state"], over["outcome"], over["unheard_since"]) == ("resolved", "resolved", None)
+    assert (unheard["state"], unheard["outcome"]) == ("unheard", "not heard of")
+    assert unheard["resolved_at"] is None
+    assert unheard["unheard_since"] == over["resolved_at"] is not None
+    assert "resolved" not in unheard["text"]
 
 
 def test_the_same_outcome_is_posted_once_and_another_one_again() -> None:

@@ -258,6 +258,11 @@ def day_clock(at: datetime, now: datetime, *, seconds: bool = False) -> str:
     return f"{at.day} {at:%b}{year} {text}"
 
 
+def date_clock(at: datetime) -> str:
+    """`29 Nov 2026 03:38 UTC`, for what is read on any day."""
+    return f"{at.day} {at:%b} {at.year} {clock(at)}"
+
+
 def cut(text: str, limit: int = 60) -> str:
     """At most `limit` characters: head and tail around `…`; short text as it is."""
     if len(text) <= limit:

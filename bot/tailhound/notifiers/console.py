@@ -4,8 +4,11 @@ from collections.abc import Callable
 
 from tailhound.model import CLOSED_STATES, Incident, Outlook, State, telling
 from tailhound.model.redaction import redacted
-from tailhound.model.wording import clock, duration
+from tailhound.model.wording import clock, date_clock, duration
 from tailhound.notifiers import Delivery, Posted
+
+NOT_HEARD_OF = "not heard of"
+"""What an incident counts as of which nobody said that it is over: its alert may still fire."""
 
 _LIMIT = 200
 
@@ -55,6 +58,8 @@ def _state(incident: Incident) -> str:
         return diagnosis.outlook.value
     if incident.state is State.INVESTIGATING and incident.episode > 1:
         return "back again"
+    if incident.state is State.RESOLVED and incident.unheard:
+        return NOT_HEARD_OF
     return "waiting its turn" if incident.state is State.DEFERRED else incident.state.value
 
 
@@ -75,7 +80,7 @@ def _rest(incident: Incident) -> str:
 def _resolved(incident: Incident) -> str:
     end = incident.resolved_at
     if end and incident.unheard:
-        return f"not heard of since {clock(end)}: {incident.name}"
+        return f"since {date_clock(end)}: {incident.name}"
     lasted = f"after {duration((end - incident.since).total_seconds())}" if end else "now"
     cause = headline(incident) if incident.diagnosis is not None else "before a verdict"
     return f"{lasted}: {cause}"

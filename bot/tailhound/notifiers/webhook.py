@@ -9,9 +9,14 @@ from typing import Any, Final
 from tailhound.model import Incident, Missing, Reason, State
 from tailhound.model.redaction import redacted
 from tailhound.notifiers import Delivery, Later, Posted, Refusal, uncalled
-from tailhound.notifiers.console import headline, line
+from tailhound.notifiers.console import NOT_HEARD_OF, headline, line
 
 VERSION: Final = 1
+UNHEARD: Final = "unheard"
+"""The state in a body of what counts as over though nobody said so: whoever closes a page by
+`resolved` does not close this one.
+"""
+
 _LONGEST: Final = 300
 _LONGEST_PAUSE: Final = 300.0
 _ABOUT_THIS_BODY: Final = frozenset({400, 413, 422})
@@ -57,16 +62,18 @@ def _told(incident: Incident, public_url: str) -> dict[str, Any]:
     """What is told of an incident, without what only says how it is sent."""
     diagnosis = incident.diagnosis
     sure = diagnosis.confidence if diagnosis else None
+    end, unheard = incident.resolved_at, _is_unheard(incident)
     return {
         "incident": incident.id,
         "episode": incident.episode,
-        "state": incident.state.value,
+        "state": UNHEARD if unheard else incident.state.value,
         "outcome": _outcome(incident),
         "where": _plain(incident.subject.where),
         "alert": _plain(incident.name),
         "severity": _plain(incident.severity),
         "since": _time(incident.since),
-        "resolved_at": _time(incident.resolved_at) if incident.resolved_at else None,
+        "resolved_at": _time(end) if end and not unheard else None,
+        "unheard_since": _time(end) if end and unheard else None,
         "title": _plain(headline(incident)),
         "cause": diagnosis.primary if diagnosis else None,
         "confidence": sure.value if sure else None,
@@ -77,10 +84,17 @@ def _told(incident: Incident, public_url: str) -> dict[str, Any]:
 
 def _outcome(incident: Incident) -> str:
     """`cause found`, `none confirmed`, ...; the state where there is no verdict."""
+    if _is_unheard(incident):
+        return NOT_HEARD_OF
     is_verdict = incident.state in (State.DIAGNOSED, State.MITIGATING)
     if is_verdict and incident.diagnosis is not None:
         return incident.diagnosis.outlook.value
     return incident.state.value
+
+
+def _is_unheard(incident: Incident) -> bool:
+    """Whether it counts as over for want of news: nobody said that its alert is."""
+    return incident.state is State.RESOLVED and incident.unheard
 
 
 def _result(
