@@ -301,7 +301,9 @@ def test_a_secret_that_is_no_address_is_refused_and_not_told(tmp_path: Path, tex
     with second_way(**given) as way:
         refused = posted(way)
     assert isinstance(refused, Refusal)
-    asked = WebhookClient(Settings.model_validate({"fallback": {"webhook": given}}).fallback.webhook)
+    asked = WebhookClient(
+        Settings.model_validate({"fallback": {"webhook": given}}).fallback.webhook
+    )
     try:
         reached = asyncio.run(asked.reach())
     finally:

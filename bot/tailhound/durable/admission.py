@@ -24,6 +24,7 @@ from tailhound.durable.episodes import (
     unread,
     with_alert,
 )
+from tailhound.durable.hearing import Hearing
 from tailhound.durable.known import Accepted, Known, known_of
 from tailhound.durable.names import short_name
 from tailhound.durable.notices import follow
@@ -64,12 +65,13 @@ class Admission:
     """
 
     def __init__(
-        self, connection: sa.Connection, terms: Terms, enqueue: Enqueue, now: datetime
+        self, connection: sa.Connection, terms: Terms, enqueue: Enqueue, hearing: Hearing
     ) -> None:
         self._connection = connection
         self._terms = terms
         self._enqueue = enqueue
-        self._now = now
+        self._hearing = hearing
+        self._now = hearing.now
         self._records: dict[str, Record] = {}
         self._latest: dict[str, str] = {}
         self._created: dict[str, None] = {}
@@ -231,7 +233,7 @@ class Admission:
         """Whether an open incident must have ended without anybody saying so."""
         if record.incident.id in self._touched:
             return False
-        return is_unheard(record, fired, self._firing, self._now, self._terms.incidents)
+        return is_unheard(record, fired, self._firing, self._hearing, self._terms.incidents)
 
     def _close(self, record: Record) -> None:
         """End an incident that nobody ends."""

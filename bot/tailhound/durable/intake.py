@@ -10,9 +10,9 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -23,6 +23,7 @@ from tailhound.durable.arrivals import Arrival, ReadGroup, clean, read_arrival
 from tailhound.durable.asking import Enqueue, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
+from tailhound.durable.hearing import Ear
 from tailhound.durable.known import Accepted, Known, known_of
 from tailhound.durable.memory import Heard, Memory
 from tailhound.durable.turns import Turns
@@ -74,8 +75,7 @@ class Intake:
         self._reading = Blocking("read", 1)
         self._memory = Memory(REMEMBERED if database.is_sqlite else 0)
         self._waiting: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()  # of the repeats, which loop and writer both count
-        self._repeats: Counter[str] = Counter()
+        self.ear = Ear(boot.clock())
         self._totals: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
         self._tell: Callable[[], object] = lambda: None
@@ -86,6 +86,7 @@ class Intake:
     def start(self, on_news: Callable[[], None]) -> None:
         """Start the writer; `on_news` is called on this event loop after a commit with news."""
         loop = asyncio.get_running_loop()
+        self.ear.since = self._boot.clock()
         self._tell = lambda: loop.call_soon_threadsafe(on_news)
         self._thread = threading.Thread(target=self._write, name="tailhound-intake", daemon=True)
         self._thread.start()
@@ -152,8 +153,7 @@ class Intake:
         incidents = self._memory.known(said)
         if incidents is None:
             return None
-        with self._lock:
-            self._repeats.update(incidents)
+        self.ear.heard(incidents)
         accepted = Accepted(tuple(dict.fromkeys(incidents)), 0, len(said))
         self._count(accepted)
         return accepted
@@ -176,9 +176,9 @@ class Intake:
         news = self._answered(batch)
         if news:
             self._commit(news)
-        elif self._repeats and time.monotonic() >= self._flush_at:
+        elif self.ear.has_repeats and time.monotonic() >= self._flush_at:
             self._flush_repeats()
-        if is_last and self._repeats:
+        if is_last and self.ear.has_repeats:
             self._flush_repeats()
 
     def _next_batch(self) -> tuple[list[Entry], bool]:
@@ -224,8 +224,7 @@ class Intake:
         ]
         if len(incidents) < len(items):
             return False
-        with self._lock:
-            self._repeats.update(incidents)
+        self.ear.heard(incidents)
         _tell(answer, Accepted(tuple(dict.fromkeys(incidents)), 0, len(items), arrival.dropped))
         return True
 
@@ -256,10 +255,11 @@ class Intake:
             _tell(answer, accepted)
 
     def _admit(self, arrivals: Sequence[Arrival]) -> tuple[Admission, tuple[Accepted, ...]]:
-        with self._counted_repeats() as repeats, self._database.accepting() as connection:
-            admission = Admission(connection, self._terms(), self._enqueue, self._boot.clock())
+        with self.ear.repeats() as repeats, self._database.accepting() as connection:
+            hearing = self.ear.hearing(self._boot.clock())
+            admission = Admission(connection, self._terms(), self._enqueue, hearing)
             answers = admission.admit(arrivals)
-            add_repeats(connection, dict(repeats + admission.repeats), self._boot.clock())
+            add_repeats(connection, dict(repeats + admission.repeats), hearing.now)
         return admission, answers
 
     def _spoiled(self, entry: Entry, error: Exception) -> None:
@@ -272,23 +272,11 @@ class Intake:
             raw = Arrival(body=arrival.body, at=arrival.at, unreadable=clean(why)[:400])
             self._commit([(raw, answer)])
 
-    @contextmanager
-    def _counted_repeats(self) -> Iterator[Counter[str]]:
-        """The repeats that were not written yet; they come back when the writing fails."""
-        with self._lock:
-            repeats, self._repeats = self._repeats, Counter()
-        try:
-            yield repeats
-        except BaseException:
-            with self._lock:
-                self._repeats.update(repeats)
-            raise
-
     def _flush_repeats(self) -> None:
         self._flush_at = time.monotonic() + FLUSH_SECONDS
         with (
             suppress(StoreUnavailable),  # they are written with the next batch that can be
-            self._counted_repeats() as repeats,
+            self.ear.repeats() as repeats,
             self._database.accepting() as connection,
         ):
             add_repeats(connection, dict(repeats), self._boot.clock())

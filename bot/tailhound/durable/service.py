@@ -78,7 +78,9 @@ class Durable:
         self.intake = Intake(database, given.terms, self.engine.enqueue, given.read_group, boot)
         self._blocking = Blocking("cases", 2)
         self._people = Blocking("people", 2)  # a click never queues behind investigations
-        self.sweeper = Sweeper(self.engine, self._desk, self._blocking, self.intake.closed)
+        self.sweeper = Sweeper(
+            self.engine, self._desk, self._blocking, self.intake.ear, self.intake.closed
+        )
         self.silencing = self._silencing(given.silencer)
         self.by_hand = AskedByHand(database, boot, self._blocking, self.ask)
         self._tasks: list[asyncio.Task[None]] = []

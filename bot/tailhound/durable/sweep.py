@@ -14,6 +14,7 @@ from tailhound.durable.blocking import Blocking
 from tailhound.durable.cases import Cases
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Engine, Fate
+from tailhound.durable.hearing import Ear
 from tailhound.durable.turns import Turns
 from tailhound.durable.unheard import close_unheard
 from tailhound.durable.wishes import Stale, Wishes
@@ -29,9 +30,6 @@ LOST_SECONDS = 60.0
 LEAP_SECONDS = 30.0
 """A step of the clock beyond the usual between two sweeps: it was set, or the machine slept."""
 
-LISTENED = timedelta(hours=1)
-"""How long one must have listened before the silence of an alert means anything."""
-
 LOOKED_UP_AT_ONCE = 200
 LOOK_BACK = timedelta(days=7)
 
@@ -44,9 +42,10 @@ class Sweeper:
         engine: Engine,
         desk: Desk,
         blocking: Blocking,
+        ear: Ear | None = None,
         closed: Callable[[str], None] = lambda _id: None,
     ) -> None:
-        """`closed` hears which incident counts as over for want of news."""
+        """`ear` is intake's; `closed` hears which incident counts as over for want of news."""
         self._engine = engine
         self._cases = Cases(desk)
         self._wishes = Wishes(desk)
@@ -58,7 +57,8 @@ class Sweeper:
         self._settled: frozenset[str] = frozenset()
         self._begun: dict[str, datetime] = {}
         self._suspects: frozenset[str] = frozenset()
-        self._now = self._sees_since = desk.boot.clock()
+        self._now = desk.boot.clock()
+        self._ear = ear or Ear(self._now)
 
     async def run(self, tell: Callable[[], None], every: float = SWEEP_SECONDS) -> None:
         """Sweep now, and then for ever; cancel it to stop. `tell` is called after each change."""
@@ -66,10 +66,10 @@ class Sweeper:
         while True:
             leap = (self._clock() - self._now).total_seconds()
             if not -LEAP_SECONDS <= leap <= every + LEAP_SECONDS:
-                self._sees_since = self._clock()  # no time in which anything could happen
+                self._ear.since = self._clock()  # no time in which anything could happen
             touched = await turns.take(self.sweep())
             if touched is None:
-                self._sees_since = self._clock()  # what could not be written is not lost
+                self._ear.since = self._clock()  # what could not be written is not lost
             elif touched:
                 tell()
             await asyncio.sleep(every)
@@ -109,7 +109,7 @@ class Sweeper:
     async def _lost(self, owned: Mapping[str, str]) -> tuple[str, ...]:
         """Give up what has run for far too long although whoever runs it lives."""
         runs = [id for id in owned if id.startswith(f"{INVESTIGATE}:")]
-        self._begun = {id: max(self._begun.get(id, self._now), self._sees_since) for id in runs}
+        self._begun = {id: max(self._begun.get(id, self._now), self._ear.since) for id in runs}
         touched = []
         for name, began in self._begun.items():
             ran = self._now - began
@@ -148,7 +148,7 @@ class Sweeper:
 
     async def _watch(self, name: str, case: Stale) -> bool:
         """Give up a run that waits although nothing runs that it could wait for."""
-        waited = self._now - max(case.asked_at, self._sees_since)
+        waited = self._now - max(case.asked_at, self._ear.since)
         if waited <= self._bound():
             return False
         why = f"it waited {duration(waited.total_seconds())} while nothing ran: it was given up"
@@ -157,12 +157,8 @@ class Sweeper:
         return failed
 
     async def _unheard(self) -> tuple[str, ...]:
-        """End the incidents that nobody ends; not before their alerts could have been sent again,
-        for it may be us who did not listen.
-        """
-        if self._now - self._sees_since < LISTENED:
-            return ()
-        ended = await self._blocking.run(close_unheard, self._desk)
+        """End the incidents that nobody ends."""
+        ended = await self._blocking.run(close_unheard, self._desk, self._ear)
         for id in ended:
             self._closed(id)
         return ended

@@ -9,20 +9,17 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from tailhound.durable.desk import Desk
-from tailhound.durable.episodes import last_heard, unheard_now
+from tailhound.durable.episodes import unheard_now
+from tailhound.durable.hearing import Ear, Hearing, repeats_within
 from tailhound.durable.occurrences import Firing, end_all
 from tailhound.model import Alert, State
 from tailhound.settings import Incidents
+from tailhound.store.finding import is_muted
 from tailhound.store.records import Record
-from tailhound.store.tables import incident, silence
+from tailhound.store.tables import incident
 
 AT_ONCE = 100
 
-_IS_MUTED = sa.exists().where(
-    silence.c.incident_id == incident.c.id,
-    silence.c.state.in_(("asked", "setting", "set")),
-    silence.c.until > sa.bindparam("before"),
-)
 _QUIET = (
     sa.select(incident.c.id)
     .where(
@@ -30,7 +27,7 @@ _QUIET = (
         incident.c.heard_at < sa.bindparam("before"),
         incident.c.done >= incident.c.n,
         incident.c.state != State.MITIGATING.value,
-        ~_IS_MUTED,
+        ~is_muted(sa.bindparam("before")),
     )
     .order_by(incident.c.heard_at)
     .limit(AT_ONCE)
@@ -54,39 +51,45 @@ def is_old(record: Record, now: datetime, settings: Incidents) -> bool:
 
 
 def is_unheard(
-    record: Record, fired: Alert, firing: Firing, now: datetime, settings: Incidents
+    record: Record, fired: Alert, firing: Firing, hearing: Hearing, settings: Incidents
 ) -> bool:
     """Whether an open incident must have ended without anybody saying so, when an alert fires.
 
-    Nothing was heard of it for very long; or only this alert fires in it, it was not heard of in
-    the window, and its start is so much later now that it ended in between.
+    Nothing was heard of it for very long; or only this alert fires in it, not even a repeat came
+    where one was due, and its start is so much later now that it ended in between.
     """
-    quiet, window = now - last_heard(record), window_of(settings)
-    if record.incident.state is State.MITIGATING or record.is_active:
-        return False
-    if settings.unheard_hours and quiet > timedelta(hours=settings.unheard_hours):
+    if _is_unheard(record, hearing, settings):
         return True
-    is_later = firing.is_all_before(record.incident.id, fired, window.total_seconds())
-    return quiet > window and is_later
+    window = window_of(settings)
+    longer = max(window, repeats_within(settings))
+    return hearing.is_quiet(record, longer, settings) and firing.is_all_before(
+        record.incident.id, fired, window.total_seconds()
+    )
 
 
-def close_unheard(desk: Desk) -> tuple[str, ...]:
+def _is_unheard(record: Record, hearing: Hearing, settings: Incidents) -> bool:
+    hours = settings.unheard_hours
+    return hours > 0 and hearing.is_quiet(record, timedelta(hours=hours), settings)
+
+
+def close_unheard(desk: Desk, ear: Ear) -> tuple[str, ...]:
     """End the open incidents of which nothing was heard for `unheard_hours`; their ids."""
-    now, hours = desk.boot.clock(), desk.terms().incidents.unheard_hours
-    if not hours:
+    settings, hearing = desk.terms().incidents, ear.hearing(desk.boot.clock())
+    if not settings.unheard_hours:
         return ()
-    before = now - timedelta(hours=hours)
+    before = hearing.now - timedelta(hours=settings.unheard_hours)
     with desk.database.reading() as connection:
         ids = tuple(connection.execute(_QUIET, {"before": before.timestamp()}).scalars())
-    return tuple(id for id in ids if _closed(desk, id, before, now))
+    return tuple(id for id in ids if _closed(desk, id, hearing))
 
 
-def _closed(desk: Desk, id: str, before: datetime, now: datetime) -> bool:
+def _closed(desk: Desk, id: str, hearing: Hearing) -> bool:
     """End one of them, unless something was heard of it meanwhile."""
+    settings = desk.terms().incidents
 
     def edit(record: Record) -> Record | None:
-        is_quiet = record.is_open and not record.is_active and last_heard(record) < before
-        return unheard_now(record, now) if is_quiet else None
+        is_over = _is_unheard(record, hearing, settings)
+        return unheard_now(record, hearing.now) if is_over else None
 
     with desk.database.writing() as connection:
         after = desk.change(connection, id, edit, urgent=False)

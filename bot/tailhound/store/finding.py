@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tailhound.model import Incident, State, telling
-from tailhound.store.tables import confirmed, incident
+from tailhound.store.tables import confirmed, incident, silence
 
 _SHOWN = (incident.c.snapshot, incident.c.repeats, incident.c.diagnosis)
 
@@ -88,6 +88,15 @@ def like(given: Incident) -> sa.Select[Any]:
         )
         .order_by(incident.c.received_at.desc(), incident.c.id)
         .limit(1)
+    )
+
+
+def is_muted(after: sa.ColumnElement[float]) -> sa.ColumnElement[bool]:
+    """Whether a silence of ours mutes an incident beyond a time (Unix seconds), or may."""
+    return sa.exists().where(
+        silence.c.incident_id == incident.c.id,
+        silence.c.state.in_(("asked", "setting", "set", "ending")),
+        silence.c.until > after,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from tailhound.model import State
+from tailhound.store.finding import is_muted
 from tailhound.store.tables import (
     METADATA,
     UNREADABLE,
@@ -17,7 +18,6 @@ from tailhound.store.tables import (
     outbox,
     output,
     recording,
-    silence,
 )
 
 PAGE = 200
@@ -39,9 +39,6 @@ _WAITS = sa.exists().where(
 """Its message is still to be sent. What a storm held back, what was refused and what nobody can
 send is not, nor is a post in a thread whose message was refused.
 """
-_IS_MUTED = sa.exists().where(
-    silence.c.incident_id == incident.c.id, silence.c.state.in_(("asked", "setting", "set"))
-)
 _JOINED = incident.c.id.in_(sa.select(_OTHER.c.joined_into).where(_OTHER.c.joined_into != ""))
 _GOES_ON = incident.c.joined_into.in_(sa.select(_OTHER.c.id).where(_OTHER.c.is_open))
 """Its alerts are followed into an incident that is still open."""
@@ -54,7 +51,7 @@ _OLD = (
         incident.c.done >= incident.c.n,
         _OVER,
         ~_WAITS,
-        ~_IS_MUTED,
+        ~is_muted(sa.bindparam("before")),
         ~_JOINED,
         ~_GOES_ON,
     )

@@ -249,7 +249,8 @@ silence = sa.Table(
     sa.Column("error", sa.Text, nullable=False, server_default=""),
 )
 """Silences that people asked for: `asked`, `setting` (sent, no answer yet), `set`, `refused`,
-`ended`. `id` stands in the silence's comment: after a lost answer it is looked for there."""
+`ending` (its end is asked for), `ended`. `id` stands in the silence's comment: after a lost answer
+it is looked for there."""
 sa.Index("th_silence_incident", silence.c.incident_id)
 sa.Index("th_silence_state", silence.c.state)
 

@@ -632,6 +632,49 @@ def test_the_only_alert_with_a_much_later_start_has_ended_in_between(tmp_path: P
     kit.run(scene())
 
 
+def test_after_a_weekend_of_downtime_an_incident_goes_on(tmp_path: Path) -> None:
+    async def scene(news: dict[str, object], folder: Path) -> None:
+        clock = kit.Clock()
+        async with kit.intake_alone(folder, clock=clock) as desk:
+            (old,) = (await desk.accept(alert())).incidents
+            _verdict_stands(desk)
+        clock.advance(73 * 3600)
+        async with kit.intake_alone(folder, clock=clock) as desk:
+            assert (await desk.accept(news)).incidents == (old,)
+            assert desk.only().state is not State.RESOLVED
+
+    start = "2026-12-03T03:40:00Z"
+    for name in ("f1", "f2"):  # the one that fires, said to have begun later, and another one
+        (tmp_path / name).mkdir()
+        kit.run(scene(alert(fingerprint=name, starts_at=start), tmp_path / name))
+
+
+def test_a_repeat_that_memory_answered_keeps_an_incident_open(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            (old,) = (await desk.accept(alert())).incidents
+            _verdict_stands(desk)
+            desk.clock.advance(80 * 3600)
+            assert (await desk.accept(alert())).repeats == 1
+            peer = await desk.accept(alert(starts_at="2026-12-03T10:00:00Z"))
+            assert peer.incidents == (old,)
+            assert desk.only().state is not State.RESOLVED
+
+    kit.run(scene())
+
+
+def test_a_later_start_says_nothing_before_a_repeat_was_due(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            (old,) = (await desk.accept(alert())).incidents
+            _verdict_stands(desk)
+            desk.clock.advance(12 * 3600)
+            peer = await desk.accept(alert(starts_at="2026-11-30T14:00:00Z"))
+            assert peer.incidents == (old,)
+
+    kit.run(scene())
+
+
 def test_what_is_delivered_with_news_is_still_there(tmp_path: Path) -> None:
     async def scene(first: int) -> None:
         folder = tmp_path / str(first)

@@ -131,7 +131,7 @@ def test_nothing_counts_as_lost_while_the_database_takes_no_writes(
             with monkeypatch.context() as patched:
                 patched.setattr(watch, "sweep", _out_of_order)
                 sweeping = asyncio.create_task(watch.run(lambda: None, 0.01))
-                await kit.until(lambda: watch._sees_since == clock.now)
+                await kit.until(lambda: watch._ear.since == clock.now)
                 sweeping.cancel()
             assert await watch.sweep() == ()
             assert lab.incident(id).state is State.INVESTIGATING
@@ -152,7 +152,7 @@ def test_nothing_counts_as_lost_because_the_clock_was_set(tmp_path: Path) -> Non
             sweeping = asyncio.create_task(watch.run(lambda: None, 0.01))
             for seconds in (3600, -7200, 7200):
                 clock.advance(seconds)
-                await kit.until(lambda: watch._sees_since == clock.now)
+                await kit.until(lambda: watch._ear.since == clock.now)
                 assert await watch.sweep() == ()
             sweeping.cancel()
             assert lab.incident(id).state is State.INVESTIGATING
@@ -215,16 +215,12 @@ def _sweeper(desk: kit.Desk) -> tuple[Sweeper, Blocking]:
     blocking = Blocking("test", 1)
     engine = Engine(desk.database)
     given = Desk(desk.database, kit.terms, engine.enqueue, Boot(clock=desk.clock))
-    return Sweeper(engine, given, blocking, desk.intake.closed), blocking
+    return Sweeper(engine, given, blocking, desk.intake.ear, desk.intake.closed), blocking
 
 
 async def _alone(desk: kit.Desk) -> tuple[str, ...]:
-    """What the sweep ends for want of news, in a process that has listened for an hour."""
+    """What the sweep ends for want of news, in the process that has listened since the start."""
     sweeper, blocking = _sweeper(desk)
-    desk.clock.advance(-3600)
-    sweeper._sees_since = desk.clock()
-    desk.clock.advance(3600)
-    sweeper._now = desk.clock()
     try:
         return await sweeper._unheard()
     finally:
@@ -257,20 +253,29 @@ def test_an_incident_of_which_nothing_is_heard_counts_as_over_and_says_so(tmp_pa
     kit.run(scene())
 
 
-def test_silence_means_nothing_before_one_has_listened_for_an_hour(tmp_path: Path) -> None:
+def test_silence_means_nothing_before_a_repeat_could_have_come(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             await desk.accept(alert())
             _verdict_stands(desk)
             desk.clock.advance(80 * 3600)
-            sweeper, blocking = _sweeper(desk)
-            desk.clock.advance(3599)
-            sweeper._now = desk.clock()
-            assert await sweeper._unheard() == ()
+            desk.intake.ear.since = desk.clock()  # until now it was down
+            desk.clock.advance(18 * 3600 - 1)
+            assert await _alone(desk) == ()
             desk.clock.advance(1)
-            sweeper._now = desk.clock()
-            assert len(await sweeper._unheard()) == 1
-            blocking.close()
+            assert len(await _alone(desk)) == 1
+
+    kit.run(scene())
+
+
+def test_a_repeat_that_is_not_written_yet_keeps_an_incident_open(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            await desk.accept(alert())
+            _verdict_stands(desk)
+            desk.clock.advance(73 * 3600)
+            desk.intake.ear.heard([desk.only().id])
+            assert await _alone(desk) == ()
 
     kit.run(scene())
 

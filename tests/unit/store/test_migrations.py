@@ -1,5 +1,6 @@
 """Databases of earlier versions: they are brought up to date, and nothing in them is lost."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,21 @@ def test_a_database_of_an_earlier_version_is_brought_up_to_date_with_its_rows(
     assert {name: row[name] for name in MESSAGE_ROW} == MESSAGE_ROW
     assert row["part"] == ""
     assert {"th_recording", "th_feedback", "th_silence"} <= set(tables)
+
+
+def test_what_is_open_counts_as_heard_of_when_it_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "bot.db"
+    engine = sa.create_engine(f"sqlite:///{path}")
+    over = INCIDENT_ROW | {"id": "9XYZ", "key": "other", "is_open": False, "state": "resolved"}
+    with engine.begin() as connection:
+        migrations.upgrade(connection, path.name, "0007")
+        for row in (INCIDENT_ROW, over):
+            connection.execute(insert("th_incident", row))
+    engine.dispose()
+    before = time.time()
+    database = open_database(f"sqlite:///{path}")
+    with database.reading() as reading:
+        rows = dict(reading.execute(sa.text("SELECT id, heard_at FROM th_incident")).all())
+    database.close()
+    assert rows["9XYZ"] == 1.0
+    assert before <= rows["7F3K"] <= time.time()

@@ -127,12 +127,14 @@ def test_what_changed_of_late_stays(database: Database) -> None:
 
 def test_what_is_being_looked_at_or_waits_to_be_told_or_is_muted_stays(database: Database) -> None:
     put(database, one("A001"), done=0)
-    put(database, one("A002"), one("A003"), one("A004"))
+    put(database, one("A002"), one("A003"), one("A004"), one("A005"), one("A006"))
     told = {"notifier": "slack", "place": "C1", "wanted_revision": 2, "state": "pending"}
     add(database, outbox, incident_id="A002", **told)
     add(database, outbox, incident_id="A004", **told | {"state": "broken"})
-    add(database, silence, **a_row(silence, "A003") | {"state": "set"})
-    assert forgotten(database) == {"A004"}
+    for id, state, ahead in (("A003", "set", 60), ("A005", "ending", 60), ("A006", "set", -60)):
+        muting = {"id": id, "state": state, "until": BEFORE + ahead}
+        add(database, silence, **a_row(silence, id) | muting)
+    assert forgotten(database) == {"A004", "A006"}
 
 
 @pytest.mark.parametrize("state", ["sent", "held", "broken", "left"])

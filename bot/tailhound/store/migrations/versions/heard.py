@@ -1,5 +1,7 @@
 """When an incident was heard of last, and the rows of one alert by its fingerprint."""
 
+import time
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -10,11 +12,15 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column, as if all were heard of when they changed last, and the indexes."""
+    """Add the column and the indexes. When a repeat came last was not kept: what is open was heard
+    of now, as far as anybody knows, and what is over when it changed last.
+    """
     op.add_column(
         "th_incident", sa.Column("heard_at", sa.Float(), nullable=False, server_default="0")
     )
     op.execute(sa.text("UPDATE th_incident SET heard_at = changed_at"))
+    heard = sa.text("UPDATE th_incident SET heard_at = :now WHERE is_open")
+    op.execute(heard.bindparams(now=time.time()))
     op.create_index(
         "th_incident_heard",
         "th_incident",
