@@ -8,9 +8,11 @@ A channel gets at most NOTIFICATIONS of one incident until somebody has acted on
 one more is an edit alone, and the timeline says so.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -46,34 +48,29 @@ _ROWS = (
         outbox.c.message,
         outbox.c.mention,
         outbox.c.posted_at,
+        outbox.c.state,
     )
     .where(outbox.c.incident_id == sa.bindparam("row_id"))
     .order_by(outbox.c.id)
 )
 _INSERT = sa.insert(outbox)
-_LAST_ACT = (
-    sa.select(sa.func.max(click.c.at))
-    .join(incident, incident.c.id == click.c.incident_id)
-    .where(
-        sa.or_(
-            incident.c.id == sa.bindparam("row_id"),
-            incident.c.joined_into == sa.bindparam("row_id"),
-        )
-    )
+_JOINED = sa.select(incident.c.id).where(incident.c.joined_into == sa.bindparam("row_id"))
+_LAST_ACT = sa.select(sa.func.max(click.c.at)).where(
+    click.c.incident_id.in_(sa.union_all(sa.select(sa.bindparam("row_id")), _JOINED))
 )
 _MENTIONING = (REOPENED, PAGED, CALLED)
 
 
 @dataclass(slots=True)
 class _Place:
-    """One place of an incident: its rows by part, whether it mentioned somebody lately, and how
+    """One place of an incident: its rows by part, the groups that it mentioned lately, and how
     often it was notified since somebody acted.
     """
 
     notifier: str
     place: str
     parts: dict[str, str]
-    mentioned: bool
+    lately: frozenset[str]
     notified: int
 
 
@@ -142,7 +139,7 @@ def _whole(connection: sa.Connection, after: Incident) -> Incident:
 
 def _tell(made: _Follow, at: _Place, events: Sequence[str], mention: str) -> None:
     """A post for each event; the first that may mention the group of this incident does."""
-    left = "" if at.mentioned else mention
+    left = "" if at.lately else mention
     for event in events:
         mentions = left if _kind(event) in _MENTIONING else ""
         if made.tell(at, event, mentions) and mentions:
@@ -166,7 +163,7 @@ def _route_anew(
         if to.later == "post":
             row = message_row(made.after.id, to.place, made.after.revision)
             made.rows.append(row | {"mention": to.mention[:80], "thread": to.thread[:40]})
-            new = _Place(*there, parts={"": ""}, mentioned=False, notified=1)
+            new = _Place(*there, parts={"": ""}, lately=frozenset(), notified=1)
             for part in terms.parts.get(to.place.notifier, ()) if has_verdict else ():
                 made.post(new, part)
             made.lines[f"Shown in the channel {to.place.place} too: its route matches now"] = None
@@ -175,11 +172,15 @@ def _route_anew(
 
 
 def _call(made: _Follow, places: Sequence[_Place], to: Destination) -> None:
-    """Mention a group in the thread of the first message that stands."""
+    """Mention a group in the thread of the first message that stands: once in each episode, and not
+    within an hour of another mention of it.
+    """
+    if any(to.mention in at.lately for at in places):
+        return
     homes = (at for at in places if at.notifier == to.place.notifier)
-    event = f"{CALLED}:{made.after.n}.{made.after.revision}"
+    group = hashlib.sha256(to.mention.encode()).hexdigest()[:12]
     first = next(homes, None)
-    if first is not None and made.tell(first, event, to.mention):
+    if first is not None and made.tell(first, f"{CALLED}:{made.after.episode}:{group}", to.mention):
         made.lines[f"The group of the channel {to.place.place} is mentioned: its route matches now"
                    ] = None  # fmt: skip
 
@@ -225,13 +226,22 @@ def _places(connection: sa.Connection, id: str, now: datetime) -> list[_Place]:
                 notifier=row.notifier,
                 place=row.place,
                 parts={one.part: one.message for one in here},
-                mentioned=any(
-                    one.mention and (one.posted_at <= 0 or one.posted_at > lately) for one in here
+                lately=frozenset(
+                    one.mention for one in here if one.mention and _is_seen(one, lately)
                 ),
-                notified=sum(one.posted_at <= 0 or one.posted_at > acted for one in notifying),
+                notified=sum(_is_seen(one, acted) for one in notifying),
             )
         )
     return found
+
+
+def _is_seen(row: sa.Row[Any], after: float) -> bool:
+    """Whether people saw a post since then, or are about to: one that a storm holds, or that was
+    refused before it stood, is seen by nobody.
+    """
+    if row.posted_at > 0:
+        return bool(row.posted_at > after)
+    return row.state in ("pending", "sending")
 
 
 def _notifies(part: str, mention: str) -> bool:

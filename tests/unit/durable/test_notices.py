@@ -314,6 +314,23 @@ def test_an_incident_that_flaps_notifies_twice_until_somebody_acts_and_says_so(
     play(tmp_path, act)
 
 
+def test_a_post_that_a_storm_holds_is_no_notification(tmp_path: Path) -> None:
+    async def act(at: Scene) -> None:
+        await at.fires()
+        with at.desk.database.writing() as connection:
+            own = sa.update(outbox).where(outbox.c.part == "")
+            connection.execute(own.values(state="held"))
+        for _ in range(2):
+            at.desk.clock.advance(300)
+            await at.ends()
+            at.desk.clock.advance(300)
+            await at.fires()
+        assert list(at.asked()) == ["event:reopened:2", "event:reopened:3"]
+        assert UNTOLD not in at.timeline()
+
+    play(tmp_path, act)
+
+
 def test_a_click_on_an_incident_that_has_joined_counts_too(tmp_path: Path) -> None:
     async def act(at: Scene) -> None:
         await at.fires()
@@ -438,9 +455,43 @@ def test_an_owner_may_be_mentioned_below_the_message_that_stands_instead(tmp_pat
         at.decided(owned("sre"))
         ((part, mention),) = at.asked().items()
         assert (part.partition(":")[0:2], mention) == (("event", ":"), GROUP)
-        assert part.startswith("event:called:1.")
+        assert part.startswith("event:called:1:")
         assert {place for place, _ in at.rows()} == {"C1"}
         assert any(line.startswith("The group of the channel C2 is") for line in at.timeline())
+
+    play(tmp_path, act, **routes("mention", "sre"))
+
+
+def test_an_owner_is_mentioned_once_however_often_its_route_comes_to_match(tmp_path: Path) -> None:
+    async def act(at: Scene) -> None:
+        await at.fires(severity="warning")
+        at.all_posted()
+        at.decided(owned("sre"))
+        at.all_posted()
+        at.is_on_it("ana")
+        for seconds in (60, 3600):
+            at.desk.clock.advance(seconds)
+            await at.fires(severity="critical" if seconds == 60 else "page")
+            at.all_posted()
+        called = [part for part in at.asked() if part.startswith("event:called:")]
+        assert len(called) == 1
+        assert list(at.asked().values()).count(GROUP) == 1
+
+    play(tmp_path, act, **routes("mention", "sre"))
+
+
+def test_within_the_hour_a_group_is_not_mentioned_again_in_another_episode(tmp_path: Path) -> None:
+    async def act(at: Scene) -> None:
+        await at.fires(severity="warning")
+        at.decided(owned("sre"))
+        at.all_posted()
+        at.is_on_it("ana")
+        await at.flaps(1, every=300)
+        await at.ends(severity="warning")
+        await at.fires(severity="warning")
+        at.decided(diagnosis())
+        at.decided(owned("sre"))
+        assert list(at.asked().values()).count(GROUP) == 1
 
     play(tmp_path, act, **routes("mention", "sre"))
 

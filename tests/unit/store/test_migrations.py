@@ -46,7 +46,8 @@ def test_what_is_open_counts_as_heard_of_when_it_is_brought_up_to_date(tmp_path:
     before = time.time()
     database = open_database(f"sqlite:///{path}")
     with database.reading() as reading:
-        rows = dict(reading.execute(sa.text("SELECT id, heard_at FROM th_incident")).all())
+        found = reading.execute(sa.text("SELECT id, heard_at FROM th_incident")).all()
     database.close()
+    rows: dict[str, float] = {row.id: row.heard_at for row in found}
     assert rows["9XYZ"] == 1.0
     assert before <= rows["7F3K"] <= time.time()
