@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -227,21 +226,21 @@ def _places(connection: sa.Connection, id: str, now: datetime) -> list[_Place]:
                 place=row.place,
                 parts={one.part: one.message for one in here},
                 lately=frozenset(
-                    one.mention for one in here if one.mention and _is_seen(one, lately)
+                    one.mention
+                    for one in here
+                    if one.mention and _is_seen(one.posted_at, one.state, lately)
                 ),
-                notified=sum(_is_seen(one, acted) for one in notifying),
+                notified=sum(_is_seen(one.posted_at, one.state, acted) for one in notifying),
             )
         )
     return found
 
 
-def _is_seen(row: sa.Row[Any], after: float) -> bool:
+def _is_seen(posted_at: float, state: str, after: float) -> bool:
     """Whether people saw a post since then, or are about to: one that a storm holds, or that was
     refused before it stood, is seen by nobody.
     """
-    if row.posted_at > 0:
-        return bool(row.posted_at > after)
-    return row.state in ("pending", "sending")
+    return posted_at > after if posted_at > 0 else state in ("pending", "sending")
 
 
 def _notifies(part: str, mention: str) -> bool:

@@ -1,10 +1,11 @@
-"""The rows of silences that people asked for: each function is one transaction.
+"""The rows of silences that people asked for, and how far each is.
 
 `asked` -> `setting` (in a commit of its own, before the call) -> `set` or `refused`; `set` ->
-`ending` -> `ended`, or back to `set` where Alertmanager refuses the end. `durable.silencing` does
-the work between. What went wrong stands in the incident's message until the silence would end.
+`ending` -> `ended`, or back to `set` where Alertmanager refuses the end. What went wrong stands in
+the incident's message until the silence would have ended, or one stands that mutes the same.
 """
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -159,14 +160,12 @@ class Silences:
     def settled(self, row: Row, remote_id: str) -> None:
         """It stands in Alertmanager: the incident says so."""
         now, it = self._desk.boot.clock(), row.silence
-        shown = Silenced(id=remote_id, by=it.by, until=it.ends, alerts=row.alerts)
+        shown = _shown(row, id=remote_id)
         many = f"{row.alerts} alert{'' if row.alerts == 1 else 's'}"
         line = f"{it.by} silenced {many} until {clock(it.ends)}: {it.why}"
 
         def edit(record: Record) -> Record:
-            kept = record.incident.silences
-            others = tuple(one for one in kept if one.id and one.id != remote_id)
-            return noted(record.edited(silences=(*others, shown)), now, line)
+            return noted(_with(record, shown, now), now, line)
 
         values = {"state": "set", "remote_id": remote_id, "error": ""}
         self._write(row, table.c.state == "setting", values, edit)
@@ -177,11 +176,10 @@ class Silences:
         told = "may stand or not, look in Alertmanager" if unsure else "was not set"
         line = f"The silence that {it.by} asked for {told}: {why}"[:_TROUBLE_LENGTH]
         trouble = f"{told}: {why}"[:_TROUBLE_LENGTH]
-        shown = Silenced(id="", by=it.by, until=it.ends, alerts=row.alerts, trouble=trouble)
+        shown = _shown(row, trouble=trouble)
 
         def edit(record: Record) -> Record:
-            others = tuple(one for one in record.incident.silences if one.id)
-            return noted(record.edited(silences=(*others, shown)), now, line)
+            return noted(_with(record, shown, now), now, line)
 
         values = {"state": "refused", "error": why[:500]}
         mine = sa.and_(table.c.state == "setting", table.c.claimed_at == row.claimed_at)
@@ -271,6 +269,26 @@ def _stays(row: Row, why: str, now: datetime) -> Callable[[Record], Record]:
         return noted(record.edited(silences=silences), now, line)
 
     return edit
+
+
+def _shown(row: Row, *, id: str = "", trouble: str = "") -> Silenced:
+    """What an incident tells of a silence."""
+    it = row.silence
+    matchers = sorted((one.name, one.value, one.is_regex) for one in it.matchers)
+    asked = hashlib.sha256(json.dumps(matchers).encode()).hexdigest()[:12]
+    return Silenced(id=id, by=it.by, until=it.ends, alerts=row.alerts, trouble=trouble, asked=asked)
+
+
+def _with(record: Record, shown: Silenced, now: datetime) -> Record:
+    """The record with one more silence, in the place of itself and of what failed to mute the same;
+    what else failed is told until it would have ended.
+    """
+    kept = (
+        one
+        for one in record.incident.silences
+        if (one.id != shown.id if one.id else one.asked != shown.asked and one.failed(now))
+    )
+    return record.edited(silences=(*kept, shown))
 
 
 def _home(connection: sa.Connection, id: str) -> str:

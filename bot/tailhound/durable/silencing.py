@@ -1,8 +1,7 @@
-"""Silences that people asked for: stored first, then set in Alertmanager, once.
+"""The calls to Alertmanager for silences that people asked for; `durable.silences` has the rows.
 
-`asked` -> `setting` (in a commit of its own, before the call) -> `set` or `refused`; `set` ->
-`ending` -> `ended`, or `set` again when Alertmanager refuses. After a lost answer, or a kill, the
-silence is looked for by the id in its comment before it is sent again.
+After a lost answer, or a kill, a silence is looked for by the id in its comment before it is sent
+again: none is set twice.
 """
 
 import asyncio

@@ -20,6 +20,7 @@ class Silenced:
 
     `ended_at` is set once somebody ended it, or it ran out. `trouble` says why it could not be
     ended; without an `id`, why it does not stand: it was asked for, and nothing came of it.
+    `asked` stands for what it mutes: equal for two that mute the same.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Silenced:
     alerts: int
     ended_at: datetime | None = None
     trouble: str = ""
+    asked: str = ""
 
     def holds(self, now: datetime) -> bool:
         """Whether it still mutes something."""

@@ -39,7 +39,7 @@ class PeopleView(AlertView):
         held = [one for one in silences if one.holds(self.now)]
         failed = [one for one in silences if one.failed(self.now)]
         told = [self._held(held)] if held else []
-        told += [self._failed(failed[-1])] if failed else []
+        told += [self._failed(failed)] if failed else []
         return Mrkdwn(" · ".join(told))
 
     def _held(self, held: Sequence[Silenced]) -> str:
@@ -51,9 +51,11 @@ class PeopleView(AlertView):
             f"({plural(last.alerts, 'alert')}){others}{trouble}"
         )
 
-    def _failed(self, one: Silenced) -> str:
-        """`*The silence of ana was not set:* these credentials may not set silences`."""
-        return f"*The silence of {self._name(one.by)} {self._why(one)}*"
+    def _failed(self, failed: Sequence[Silenced]) -> str:
+        """`*The silence of ana was not set: these credentials may not set silences*`, the last."""
+        one, many = failed[-1], len(failed) - 1
+        others = f", + {many} more that failed" if many else ""
+        return f"*The silence of {self._name(one.by)} {self._why(one)}*{others}"
 
     def _why(self, one: Silenced) -> Mrkdwn:
         return escape.sentence(one.trouble, min(_TROUBLE_LENGTH, self.ink.sentence_length))

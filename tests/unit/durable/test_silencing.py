@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -479,5 +479,25 @@ def test_one_that_stands_ends_the_trouble_of_one_that_did_not(tmp_path: Path) ->
             task.cancel()
             await asyncio.wait([task])
             assert [one.id for one in at.incident().silences] == ["remote-1"]
+
+    kit.run(run())
+
+
+def test_what_went_wrong_with_one_is_told_beside_another_that_mutes_something_else(
+    tmp_path: Path,
+) -> None:
+    async def run() -> None:
+        async with opened(tmp_path, "refuse", "ok", "refuse") as at:
+            at.ask()
+            await at.until("refused")
+            for number, value in enumerate(("b", "c")):
+                wish = replace(WISH, matchers=(Matcher("pod", value),))
+                at.silences.ask(Click(at.id, Person(f"U{number}", value), f"e{value}"), wish)
+            task = asyncio.create_task(at.loop.run(lambda: None))
+            await kit.until(lambda: len(at.incident().silences) == 3)
+            task.cancel()
+            await asyncio.wait([task])
+            shown = [(one.by, bool(one.trouble)) for one in at.incident().silences]
+            assert shown == [("ana", True), ("b", False), ("c", True)]
 
     kit.run(run())

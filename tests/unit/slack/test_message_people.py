@@ -70,6 +70,15 @@ def test_a_silence_that_does_not_stand_is_told_until_it_would_have_ended() -> No
     assert "was not set" not in slots(replace(TAKEN, silences=(failed,)), now=at(131))["F"]
 
 
+def test_the_last_of_several_that_do_not_stand_is_told_and_the_others_are_counted() -> None:
+    first, last = (
+        replace(TAKEN.silences[0], id="", by=by, trouble="was not set: HTTP 403")
+        for by in ("ana", "ben")
+    )
+    told = slots(replace(TAKEN, silences=(first, last)))["F"]
+    assert "*The silence of ben was not set: HTTP 403*, + 1 more that failed" in told
+
+
 def test_a_silence_that_could_not_be_ended_is_told_before_longer_ones() -> None:
     stays = replace(TAKEN.silences[0], trouble="HTTP 403: grant them writing")
     longer = replace(TAKEN.silences[0], id="s3", by="ben", until=at(200))
