@@ -68,7 +68,8 @@ def _price(offer: Offer, ink: Ink) -> Iterator[str]:
         yield f"{ink.said(offer.risk.capitalize())} risk"
     if offer.ttft and (ink.terse < _COST or offer.ttft.startswith("worse")):
         yield f"first token: {ink.said(offer.ttft)}"
-    if offer.cost and (ink.terse < _COST or 0 < len(offer.cost) <= _BRIEF and offer.cost != "none"):
+    brief = len(offer.cost) <= _BRIEF and offer.cost != "none"
+    if offer.cost and (brief or ink.terse < _COST):
         yield f"cost: {ink.said(offer.cost)}"
     if offer.complexity and ink.terse < _COMPLEXITY:
         yield f"{ink.said(offer.complexity)} complexity"
