@@ -21,7 +21,7 @@ from tailhound.durable.names import short_name
 from tailhound.durable.offline import Terms, investigate
 from tailhound.durable.service import Durable
 from tailhound.durable.silences import Wish
-from tailhound.durable.switch import Moved, Stopped
+from tailhound.durable.switch import Moved, Seen, Stopped
 from tailhound.errors import SettingsError
 from tailhound.model import OPEN_STATES, Alert, Incident, Missing, Reason, State
 from tailhound.rules.loading import Compiled
@@ -133,9 +133,10 @@ class ServerDeeds:
         durable = self._given.durable
         return self._done(durable.switch(lambda switch: switch.stop(person, why, envelope)))
 
-    def resume(self, envelope: str) -> Moved:
+    def resume(self, envelope: str, seen: Seen) -> Moved:
         """See `durable.switch`."""
-        return self._done(self._given.durable.switch(lambda switch: switch.resume(envelope)))
+        durable = self._given.durable
+        return self._done(durable.switch(lambda switch: switch.resume(envelope, seen)))
 
     def stopped(self) -> Stopped | None:
         """See `durable.switch`."""

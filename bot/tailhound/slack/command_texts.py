@@ -172,10 +172,23 @@ def resumed_text(moved: Moved, by: str, now: datetime) -> str:
             f"Not changed. {escape.code(was.file, 200)} stops all changes as long as it exists. "
             "Remove it where tailhound runs."
         )
+    if moved.newer:
+        return newer_text(was)
     off = f"; off for {duration((now - was.at).total_seconds())}" if was.at else ""
     return (
         f"Changes are no longer stopped ({escape.value(by, 40)}, {clock(now)}{off}). "
         "*Re-check* under a message makes fresh suggestions."
+    )
+
+
+def newer_text(stands: Stopped) -> str:
+    """What who resumes is told when somebody has stopped meanwhile."""
+    by, at = (stands.again.by, stands.again.at) if stands.again else (stands.by, stands.at)
+    when = f" {clock(at)}" if at else ""
+    who = escape.value(by, 40) or "somebody"
+    return (
+        f"Not changed: {who} stopped all changes{when}, and that had not come in when you typed "
+        "this. To end that stop too, type `/tailhound resume` again."
     )
 
 

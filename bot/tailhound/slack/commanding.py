@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Person
-from tailhound.durable.switch import Moved
+from tailhound.durable.switch import Moved, Seen
 from tailhound.errors import TailhoundError
 from tailhound.slack import command_texts as texts
 from tailhound.slack import commands, escape
@@ -141,10 +141,17 @@ class Commanding:
         return self._stored(event, lambda: tools.deeds.stop(person, why, event.envelope), said)
 
     def _resume(self, event: Event, person: Person, _words: list[str]) -> _Answer:
-        """Behind the acknowledgement: Slack is asked who is in which group."""
-        return lambda: self._tools.reply(event.response_url, self._resumed(event, person))
+        """Behind the acknowledgement: Slack is asked who is in which group. What is to be ended is
+        read before it, so that a stop which somebody types meanwhile stands.
+        """
+        tools = self._tools
+        seen = tools.store.ask(tools.deeds.stopped)
+        if not isinstance(seen, Told):
+            return ephemeral(NOT_STORED)
+        stands = Seen(seen.value)
+        return lambda: tools.reply(event.response_url, self._resumed(event, person, stands))
 
-    def _resumed(self, event: Event, person: Person) -> dict[str, Any]:
+    def _resumed(self, event: Event, person: Person, seen: Seen) -> dict[str, Any]:
         tools = self._tools
         if why_not := tools.approvers.why_not(person):
             return ephemeral(why_not)
@@ -154,7 +161,7 @@ class Commanding:
             was_moved = found.before is not None and found.now is None
             return aloud(text) if was_moved else ephemeral(text)
 
-        return self._stored(event, lambda: tools.deeds.resume(event.envelope), said)
+        return self._stored(event, lambda: tools.deeds.resume(event.envelope, seen), said)
 
     def _stored(self, event: Event, question: Callable[[], T], said: Callable[[T], _Said]) -> _Said:
         """What is said of what was stored; where the store is late, once more when it answers."""

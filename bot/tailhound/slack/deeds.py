@@ -11,7 +11,7 @@ from typing import Protocol
 from tailhound.actions.silence import Matcher
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.silences import Wish
-from tailhound.durable.switch import Moved, Stopped
+from tailhound.durable.switch import Moved, Seen, Stopped
 from tailhound.model import Alert, Incident, Missing, Rating
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Role
@@ -129,8 +129,9 @@ class Deeds(Protocol):
         """Stop all changes; what came of it. The same envelope moves nothing a second time."""
         ...
 
-    def resume(self, envelope: str) -> Moved:
-        """Allow changes again; what came of it. The same envelope moves nothing a second time."""
+    def resume(self, envelope: str, seen: Seen) -> Moved:
+        """Allow changes again, unless they are stopped otherwise than was `seen`; what came of it.
+        The same envelope moves nothing a second time."""
         ...
 
     def diagnose(self, person: Person, labels: Mapping[str, str]) -> Begun:

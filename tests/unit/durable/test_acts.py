@@ -13,7 +13,7 @@ from tailhound.durable.acts import Acts, Click, Person
 from tailhound.durable.boot import Boot
 from tailhound.durable.desk import Desk
 from tailhound.durable.engine import Task
-from tailhound.durable.switch import Switch, stopped_by
+from tailhound.durable.switch import Seen, Switch, stopped_by
 from tailhound.model import (
     Confidence,
     Diagnosis,
@@ -223,6 +223,25 @@ def test_a_resume_that_is_delivered_again_does_not_undo_a_newer_stop(tmp_path: P
         assert late.now.by == "ben"
 
 
+def test_a_resume_ends_only_the_stop_that_was_seen(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        nothing = Seen(at.switch.state())
+        at.switch.stop(ANA, "game day")
+        assert at.switch.resume(seen=nothing).newer
+        seen = Seen(at.switch.state())
+        at.switch.stop(BEN, "failover", "e1")
+        late = at.switch.resume("e2", seen)
+        assert late.newer
+        assert late.now == at.switch.state()
+        assert late.now is not None
+        assert late.now.again is not None
+        assert (late.now.by, late.now.again.by, late.now.again.times) == ("ana", "ben", 1)
+        once, _ = Seen(at.switch.state()), at.switch.stop(BEN, "failover", "e3")
+        assert at.switch.resume("e4", once).newer  # the clock stands still
+        assert at.switch.resume("e5", Seen(at.switch.state())).now is None
+        assert at.switch.state() is None
+
+
 def test_a_stop_that_is_delivered_again_does_not_undo_a_newer_resume(tmp_path: Path) -> None:
     with opened(tmp_path) as at:
         assert not at.switch.stop(ANA, "game day", "e1").known
@@ -251,6 +270,10 @@ def test_a_switch_that_cant_be_read_counts_as_stopped(tmp_path: Path) -> None:
         standing = at.switch.state()
         assert standing is not None
         assert standing.why == "the stop switch can't be read"
+        seen = Seen(standing)
+        assert at.switch.stop(ANA, "game day").now == at.switch.state()
+        assert at.switch.resume(seen=seen).newer
+        assert at.switch.resume(seen=Seen(at.switch.state())).now is None
 
 
 def test_a_file_stops_all_changes_as_long_as_it_exists(tmp_path: Path) -> None:

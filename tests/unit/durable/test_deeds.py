@@ -15,6 +15,7 @@ from tailhound.app import collectors, compiled
 from tailhound.app.deeds import Given, ServerDeeds
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.investigation import Investigator
+from tailhound.durable.switch import Seen
 from tailhound.errors import SettingsError
 from tailhound.model import Missing, Rating
 from tailhound.settings import Settings
@@ -160,9 +161,9 @@ def test_the_switch_is_moved_and_read(tmp_path: Path) -> None:
             assert (stands.by, stands.why) == ("ana", "game day")
             overview = await made.do(lambda deeds: deeds.overview())
             assert overview.stopped == await made.do(lambda deeds: deeds.stopped())
-            again = await made.do(lambda deeds: deeds.resume("e2"))
+            again = await made.do(lambda deeds: deeds.resume("e2", Seen(stands)))
             assert (again.before, again.now) == (overview.stopped, None)
-            assert (await made.do(lambda deeds: deeds.resume("e2"))).known
+            assert (await made.do(lambda deeds: deeds.resume("e2", Seen(stands)))).known
 
     run(story())
 

@@ -14,7 +14,7 @@ from slack_bolt import BoltResponse
 from tailhound.actions.silence import Matcher
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.silences import Wish
-from tailhound.durable.switch import Moved, Stopped
+from tailhound.durable.switch import Again, Moved, Seen, Stopped
 from tailhound.model import Alert, Incident, Missing
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Role
@@ -94,11 +94,17 @@ class Desk:
     def stop(self, person: Person, why: str, envelope: str) -> Moved:
         self._store("stop", person, why)
         before = self.switch
-        self.switch = before or Stopped(by=person.name, at=NOW, why=why)
+        self.switch = (
+            replace(before, again=Again(person.name, NOW, 1))
+            if before
+            else Stopped(by=person.name, at=NOW, why=why)
+        )
         return Moved(before=before, now=self.switch)
 
-    def resume(self, envelope: str) -> Moved:
+    def resume(self, envelope: str, seen: Seen) -> Moved:
         self._store("resume")
+        if self.switch is not None and seen.stands != self.switch:
+            return Moved(before=self.switch, now=self.switch, newer=True)
         if self.keeps_file:
             return Moved(before=self.switch, now=self.switch)
         was, self.switch = self.switch, None

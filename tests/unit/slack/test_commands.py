@@ -17,6 +17,7 @@ from tailhound.requests.argv import SHIPPED
 from tailhound.rules.loading import load_runbooks
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Settings
+from tailhound.slack.approvers import Approvers
 from tailhound.slack.blocks import message
 from tailhound.slack.command_texts import subject_labels
 from tailhound.slack.commands import COMMANDS
@@ -331,6 +332,27 @@ def test_stop_and_resume_are_seen_by_all(room: Floor) -> None:
     assert len(said_aloud(room)) == 3
     assert room.answer("resume").startswith("Nothing was stopped.")
     assert len(said_aloud(room)) == 3
+
+
+def test_a_stop_that_is_typed_after_a_resume_stands(
+    room: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room.desk.switch = Stopped(by="cleo", at=NOW, why="game day")
+    gate, lists = threading.Event(), Approvers.why_not
+
+    def slow(approvers: Approvers, person: Person) -> str:
+        gate.wait(5)
+        return lists(approvers, person)
+
+    monkeypatch.setattr(Approvers, "why_not", slow)
+    room.hands(ANA).type(CHANNEL, "resume")
+    assert room.type("stop failover", user=BEN).startswith("⛔ Already stopped. cleo stopped")
+    gate.set()
+    told = room.told()
+    assert told[0].startswith("Not changed: u0ben stopped all changes 03:04 UTC, and that had not")
+    assert room.desk.switch is not None
+    assert room.answer("resume").startswith("Changes are no longer stopped")
+    assert room.desk.switch is None
 
 
 def test_guests_do_not_stop(room: Floor) -> None:
