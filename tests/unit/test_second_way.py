@@ -100,7 +100,9 @@ def test_a_verdict_is_one_body_with_what_a_pager_needs() -> None:
 def test_what_is_no_outcome_yet_is_not_posted(incident: Incident) -> None:
     hook = Hook()
     assert deliver(hook, incident) == Posted("-", "", "", called=False)
-    assert deliver(hook, incident, message="8R5W", seen="x") == Posted("-", "8R5W", "x", called=False)
+    assert deliver(hook, incident, message="8R5W", seen="x") == Posted(
+        "-", "8R5W", "x", called=False
+    )
     assert hook.bodies == []
 
 

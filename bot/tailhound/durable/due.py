@@ -2,7 +2,9 @@
 
 First what people wait for: an incident's first message, a verdict. Posts in a thread come last, in
 the order in which they were asked for, and once the message stands that they hang on. One that is
-urgent does not wait for those before it.
+urgent does not wait for those before it. What did not get through last time goes behind what has
+not been tried: else one message that its service chokes on would keep all others waiting, as its
+place is left alone for just as long as it waits itself.
 """
 
 import sqlalchemy as sa
@@ -46,6 +48,7 @@ _EARLIER_WAITS = sa.exists().where(
 IN_ORDER = sa.or_(_IS_OWN, outbox.c.urgent, outbox.c.message != "", sa.not_(_EARLIER_WAITS))
 """Posts in one thread stand in the order in which they were asked for; edits need no order."""
 _PRESSING = sa.or_(outbox.c.urgent, sa.and_(_IS_OWN, outbox.c.message == ""))
+_HAS_FAILED = sa.and_(outbox.c.error != "", outbox.c.attempt > 0)
 DUE = (
     sa.select(
         outbox,
@@ -63,7 +66,12 @@ DUE = (
         CAN_BE_SENT,
         IN_ORDER,
     )
-    .order_by(sa.case((_PRESSING, 0), (_IS_OWN, 1), else_=2), outbox.c.id)
+    .order_by(
+        sa.case((_HAS_FAILED, 1), else_=0),
+        sa.case((_PRESSING, 0), (_IS_OWN, 1), else_=2),
+        sa.case((_HAS_FAILED, outbox.c.not_before), else_=0.0),
+        outbox.c.id,
+    )
     .limit(1)
     .with_for_update(skip_locked=True, of=outbox)
 )

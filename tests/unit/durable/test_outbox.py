@@ -17,7 +17,7 @@ from tailhound.durable.engine import Engine
 from tailhound.durable.outbox import ATTEMPTS_AT_MOST, PROBE_SECONDS, Manners, Outbox, backoff
 from tailhound.durable.replicas import Pulse, Replicas
 from tailhound.model import State
-from tailhound.notifiers import Later
+from tailhound.notifiers import Delivery, Later, Posted, Refusal
 from tailhound.store import records
 from tailhound.store.tables import outbox as table
 from tests.unit.durable import kit
@@ -54,6 +54,18 @@ class Post:
     async def settled(self, id: str) -> None:
         """Wait until the row has nothing to send."""
         await kit.until(lambda: self.row(id).state in ("sent", "broken"))
+
+
+@dataclass
+class Choking(Chat):
+    """A service that has no answer for one incident, and asks to be left alone each time."""
+
+    chokes_on: str = ""
+
+    async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
+        if delivery.incident.id == self.chokes_on:
+            return Later(0.2, "internal_error")
+        return await super().deliver(delivery)
 
 
 @asynccontextmanager
@@ -127,6 +139,28 @@ def test_changes_that_nobody_has_sent_yet_are_sent_as_one(tmp_path: Path) -> Non
             await kit.until(lambda: at.row(id).sent_revision == newest)
             (message,) = at.chat.posts(id)
             assert len(at.chat.messages[message]) == 1
+
+    kit.run(scene())
+
+
+def test_one_message_that_its_service_chokes_on_does_not_keep_the_others_waiting(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        async with kit.intake_alone(tmp_path) as desk:
+            poison = (await desk.accept(alert("poison", fingerprint="p"))).incidents[0]
+            chat = Choking(chokes_on=poison)
+            sender = Outbox(desk.database, {"chat": chat}, [CHANNEL], Boot())
+            if not desk.database.is_sqlite:
+                await Replicas(desk.database, Engine(desk.database, "x"), Pulse()).join()
+            at = Post(desk, chat, sender)
+            await sender.start()
+            await kit.until(lambda: at.row(poison).attempt >= 2)
+            others = [await _accept(at, name) for name in ("a", "b", "c")]
+            for id in others:
+                await at.settled(id)
+            assert at.row(poison).state in ("pending", "sending")
+            await sender.stop()
 
     kit.run(scene())
 
