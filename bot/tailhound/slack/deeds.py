@@ -163,7 +163,10 @@ class Deeds(Protocol):
         ...
 
     def firing(self, matchers: Sequence[Matcher]) -> tuple[Alert, ...] | Missing:
-        """What they would mute now, by Alertmanager; within about five seconds."""
+        """What they would mute now, silenced or not, by Alertmanager; within about five seconds.
+
+        Labels are as they are, to be compared: whoever shows one redacts it.
+        """
         ...
 
     def run(self, runbook: str, labels: Mapping[str, str]) -> Incident:

@@ -49,6 +49,7 @@ _MEANING: Final = {
 
 _ID: Final = re.compile(r"[A-Za-z0-9-]{1,80}")
 _STATES: Final = ("active", "pending", "expired")
+_DISAGREE: Final = "Alertmanager told of alerts that these matchers don't hold for"
 _UNSURE: Final = "Alertmanager took it, and its answer can't be read: it may stand or not"
 
 
@@ -73,16 +74,25 @@ class AlertmanagerClient:
     async def firing(
         self, matchers: Sequence[Matcher], deadline: float
     ) -> tuple[Alert, ...] | Missing:
-        """The alerts that fire now, are not silenced yet, and match; `deadline` is monotonic."""
-        asked = [("active", "true"), ("silenced", "false"), ("inhibited", "false")]
+        """The alerts that fire now and match, silenced and inhibited ones too: those come back when
+        their silence ends, and another one must not mute them unseen. `deadline` is monotonic.
+
+        The labels are as Alertmanager has them, secrets included: whoever shows them redacts them.
+        Where Alertmanager's filter lets through what these matchers don't hold for, the two
+        disagree, and what would be muted is Missing.
+        """
+        asked = [("active", "true"), ("silenced", "true"), ("inhibited", "true")]
         asked += [("filter", matcher.text) for matcher in matchers]
         found = await self._ask("GET", f"/api/v2/alerts?{urlencode(asked)}", None, deadline)
         if isinstance(found, Missing):
             return found
         try:
-            return tuple(_alert(row) for row in _listed(found))
+            alerts = tuple(_alert(row) for row in _listed(found))
         except (TypeError, KeyError, ValueError, AttributeError, OverflowError):
             return Missing(Reason.UNPARSABLE, "the answer is none of Alertmanager's alert list")
+        if not all(matcher.holds(alert.labels) for alert in alerts for matcher in matchers):
+            return Missing(Reason.UNPARSABLE, _DISAGREE)
+        return alerts
 
     async def set(self, silence: Silence, deadline: float) -> str | Missing:
         """Set a silence; the id that Alertmanager gives it. Missing(TIMEOUT) = nobody knows."""
@@ -134,7 +144,9 @@ class AlertmanagerClient:
         self._manager.clear()
 
     async def _ask(self, method: str, path: str, body: Any, deadline: float) -> Any:
-        return await self._asking.ask(lambda call: self._answer(call, method, path, body), deadline)
+        return await self._asking.ask(
+            lambda call: self._answer(call, method, path, body), deadline, is_compared=True
+        )
 
     def _answer(self, call: Call, method: str, path: str, body: Any) -> Any:
         try:

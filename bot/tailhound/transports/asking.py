@@ -27,14 +27,22 @@ class Asking:
         self._timeout = timeout
         self._counts_from = min(1.0, timeout / 2)
 
-    async def ask(self, work: Callable[[Call], Any], deadline: float) -> Any:
-        """The result of `work` in a thread, or Missing; `deadline` is that of the turn."""
+    async def ask(
+        self, work: Callable[[Call], Any], deadline: float, *, is_compared: bool = False
+    ) -> Any:
+        """The result of `work` in a thread, or Missing; `deadline` is that of the turn.
+
+        `is_compared`: what comes back is compared to the letter, so nothing in it is redacted, but
+        for the reason of a Missing; whoever shows it redacts it.
+        """
         missing = self.breaker.why_open(self.where)
         if missing is not None:
             return missing
         call = Call(min(deadline, time.monotonic() + self._timeout))
         try:
-            reply = await self.pool.run(lambda: _run(work, call), call.deadline, call.cancel)
+            reply = await self.pool.run(
+                lambda: _run(work, call, is_compared), call.deadline, call.cancel
+            )
         except asyncio.CancelledError:
             if time.monotonic() > call.deadline - 0.05:
                 self._note(call, was_late=True)
@@ -59,10 +67,11 @@ class Asking:
             self.breaker.abandoned(self.where)
 
 
-def _run(work: Callable[[Call], Any], call: Call) -> Any:
+def _run(work: Callable[[Call], Any], call: Call, is_compared: bool) -> Any:
     call.begun = time.monotonic()
     with under_way(call):
         try:
-            return scrubbed(work(call))
+            found = work(call)
+            return found if is_compared and not isinstance(found, Missing) else scrubbed(found)
         except RecursionError:
             return Missing(Reason.UNPARSABLE, "the answer is nested too deep to be read")

@@ -10,7 +10,7 @@ import pytest
 
 from tailhound.durable.silences import Wish
 from tailhound.errors import StoreUnavailable
-from tailhound.model import Alert, Missing, Reason, Silenced
+from tailhound.model import Alert, Incident, Missing, Reason, Silenced
 from tailhound.slack.forms import SEND_AGAIN
 from tailhound.slack.local import Person as Member
 from tailhound.slack.local import View
@@ -35,13 +35,28 @@ from tests.unit.slack.floor import ANA, BEN, Floor, envelope, floor, texts
 def room() -> Iterator[Floor]:
     with floor() as made:
         made.desk.fires = quiet(2)
-        made.show(CONFIRMED)
+        made.desk.incidents["8R5W"] = WARNED
+        made.show(WARNED)
         yield made
+
+
+def at_severity(incident: Incident, severity: str) -> Incident:
+    """The incident with all its alerts rated like this."""
+    return replace(
+        incident,
+        alerts=tuple(
+            replace(one, severity=severity, labels={**one.labels, "severity": severity})
+            for one in incident.alerts
+        ),
+    )
+
+
+WARNED = at_severity(CONFIRMED, "warning")
 
 
 def quiet(amount: int, severity: str = "warning") -> tuple[Alert, ...]:
     """So many alerts of the incident that fire now."""
-    first = CONFIRMED.alerts[0]
+    first = WARNED.alerts[0]
     labels = {**first.labels, "severity": severity}
     return tuple(
         replace(first, fingerprint=f"f{n}", labels=labels, severity=severity) for n in range(amount)
@@ -98,7 +113,7 @@ def test_counts_and_label_follow_each_choice(room: Floor) -> None:
     opened(room)
     put(room, "silence_hours", "8")
     room.modal(lambda view: view.body["submit"]["text"] == "Silence for 8 h")
-    other = replace(quiet(1)[0], name="Other", labels={**CONFIRMED.alerts[0].labels,
+    other = replace(quiet(1)[0], name="Other", labels={**WARNED.alerts[0].labels,
                                                       "alertname": "Other"})  # fmt: skip
     room.desk.fires = (*quiet(2), other)
     put(room, "silence_scope", "all")
@@ -133,6 +148,35 @@ def test_pages_want_one_tick_more(room: Floor) -> None:
     assert wishes(room)[0].alerts == 3
 
 
+@pytest.mark.parametrize(
+    "fires", [(), Missing(Reason.TIMEOUT, "alertmanager:9093 did not answer within 5 s")], ids=str
+)
+def test_pages_of_the_incident_want_the_tick_whatever_alertmanager_tells(
+    room: Floor, fires: tuple[Alert, ...] | Missing
+) -> None:
+    room.desk.incidents["8R5W"] = at_severity(CONFIRMED, "critical")
+    room.desk.fires = ()
+    opened(room)
+    room.desk.fires = fires
+    assert sent(room) == {"silence_pages": "Please complete this required field."}
+    assert wishes(room) == []
+
+
+@pytest.mark.parametrize(
+    "fires", [(), Missing(Reason.TIMEOUT, "alertmanager:9093 did not answer within 5 s")], ids=str
+)
+def test_an_incident_that_pages_since_the_preview_wants_the_tick(
+    room: Floor, fires: tuple[Alert, ...] | Missing
+) -> None:
+    opened(room)
+    room.desk.incidents["8R5W"] = paging = at_severity(CONFIRMED, "critical")
+    assert [one.severity for one in paging.alerts] == ["critical"] * len(paging.alerts)
+    room.desk.fires = fires
+    assert sent(room) == {}
+    assert wishes(room) == []
+    assert sent(room) == {"silence_pages": "Please complete this required field."}
+
+
 def test_a_client_that_sends_without_the_tick_is_refused(room: Floor) -> None:
     room.desk.fires = quiet(1, "page")
     opened(room)
@@ -152,7 +196,7 @@ def test_an_alertmanager_that_does_not_answer_is_unknown_and_never_zero(room: Fl
     assert "(0 now)" not in str(room.slack.modal())
     room.slack.core.use(ANA, "silence_pages", ["yes"])
     assert sent(room) == {}
-    assert wishes(room)[0].alerts == len(CONFIRMED.alerts)
+    assert wishes(room)[0].alerts == len(WARNED.alerts)
 
 
 def test_a_history_that_is_not_read_is_unknown(room: Floor) -> None:
@@ -164,9 +208,9 @@ def test_a_preview_of_something_else_is_never_what_is_set(room: Floor) -> None:
     opened(room)
     others = tuple(
         replace(alert, name="New", labels={**alert.labels, "alertname": "New"})
-        for alert in CONFIRMED.alerts
+        for alert in WARNED.alerts
     )
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, alerts=others)
+    room.desk.incidents["8R5W"] = replace(WARNED, alerts=others)
     assert sent(room) == {}
     assert wishes(room) == []
     view = room.slack.modal()
@@ -182,8 +226,8 @@ def test_a_preview_that_was_chosen_in_is_shown_anew_too(room: Floor) -> None:
     put(room, "silence_hours", "4")
     room.modal(lambda view: view.body["submit"]["text"] == "Silence for 4 h")
     new = {"alertname": "New"}
-    others = tuple(replace(a, name="New", labels={**a.labels, **new}) for a in CONFIRMED.alerts)
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, alerts=others)
+    others = tuple(replace(a, name="New", labels={**a.labels, **new}) for a in WARNED.alerts)
+    room.desk.incidents["8R5W"] = replace(WARNED, alerts=others)
     assert sent(room) == {}
     assert wishes(room) == []
     view = room.slack.modal()
@@ -253,7 +297,7 @@ def test_a_sent_form_is_answered_within_three_seconds_whatever_hangs(
 
 
 def test_of_an_incident_that_has_joined_another_the_other_one_is_named(room: Floor) -> None:
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, id="7F3K")
+    room.desk.incidents["8R5W"] = replace(WARNED, id="7F3K")
     opened(room)
     assert sent(room) == {}
     assert "The message of 7F3K says so" in room.told()[0]
@@ -401,7 +445,7 @@ HELD = Silenced(id="abc-1", by="ben", until=at(120), alerts=3)
 def test_a_silence_that_holds_is_shown_and_ended_by_another_full_member(room: Floor) -> None:
     gone = replace(HELD, id="abc-2", by="cem", ended_at=at(1))
     failed = replace(HELD, id="", by="dan", trouble="was not set")
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(HELD, gone, failed))
+    room.desk.incidents["8R5W"] = replace(WARNED, silences=(HELD, gone, failed))
     shown = texts(opened(room))
     assert "Silenced by ben until" in shown
     assert "cem" not in shown
@@ -414,7 +458,7 @@ def test_a_silence_that_holds_is_shown_and_ended_by_another_full_member(room: Fl
 
 def ended(room: Floor, **who: Any) -> str:
     """What the form says after *End it now*, pressed by whom the payload names."""
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(HELD,))
+    room.desk.incidents["8R5W"] = replace(WARNED, silences=(HELD,))
     opened(room)
     payload = room.slack.core.use(ANA, "end_silence")
     assert payload is not None
@@ -443,7 +487,7 @@ def test_the_end_of_a_silence_of_another_incident_is_told_as_such(room: Floor) -
             raise LookupError("there is no silence abc-1 of incident 8R5W")
 
     wanted: list[int] = []
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(HELD,))
+    room.desk.incidents["8R5W"] = replace(WARNED, silences=(HELD,))
     room.desk.before = fail
     opened(room)
     wanted.append(1)
@@ -457,7 +501,7 @@ def test_an_end_that_was_stored_before_is_told_as_such(room: Floor) -> None:
 
 
 def test_an_end_whose_store_is_late_is_told_twice(room: Floor) -> None:
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(HELD,))
+    room.desk.incidents["8R5W"] = replace(WARNED, silences=(HELD,))
     opened(room)
     release = threading.Event()
     room.desk.before = lambda: release.wait(10)
@@ -470,7 +514,7 @@ def test_an_end_whose_store_is_late_is_told_twice(room: Floor) -> None:
 def test_ten_silences_that_hold_are_shown_and_the_others_counted(room: Floor) -> None:
     held = tuple(replace(HELD, id=f"abc-{n}", until=at(100 + n)) for n in range(12))
     odd = replace(HELD, id="<odd>", by="eve", until=at(900), trouble="HTTP 403")
-    room.desk.incidents["8R5W"] = replace(CONFIRMED, silences=(*held, odd))
+    room.desk.incidents["8R5W"] = replace(WARNED, silences=(*held, odd))
     view = opened(room)
     ids = [block["accessory"]["value"] for block in view.body["blocks"] if "accessory" in block]
     assert ids == [f"abc-{n}" for n in range(11, 2, -1)]

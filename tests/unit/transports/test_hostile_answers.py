@@ -9,12 +9,13 @@ import json
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
-from tailhound.actions.silence import Matcher, Silence
+from tailhound.actions.silence import Matcher, Muted, Silence, muted
 from tailhound.errors import RecordingUnreadable, SettingsError
 from tailhound.model import Missing, Reason
 from tailhound.settings import Alertmanager
@@ -24,7 +25,7 @@ from tailhound.transports.alertmanager import AlertmanagerClient
 from tailhound.transports.http import NoAnswer, json_of
 from tailhound.transports.prometheus_answers import ranges, vector
 from tailhound.transports.recording import VALUES_AT_MOST, load, parsed
-from tests.unit.transports.servers import reply, scripted
+from tests.unit.transports.servers import Scripted, reply, scripted
 
 NOW = datetime(2026, 11, 30, 3, 0, tzinfo=UTC)
 SILENCE = Silence(
@@ -81,6 +82,42 @@ def test_whether_a_silence_holds_is_unknown_when_the_answer_does_not_tell(body: 
 def test_what_fires_is_unknown_when_the_answer_is_no_list_of_alerts(body: str) -> None:
     found = asked(body, lambda client, deadline: client.firing((), deadline))
     assert isinstance(found, Missing)
+
+
+def test_what_is_muted_is_unknown_where_alertmanager_filters_by_other_matchers() -> None:
+    row = {"fingerprint": "1", "labels": {"a": "c"}, "startsAt": "2026-01-01T00:00:00Z"}
+    found = asked(json.dumps([row]), lambda client, at: client.firing((Matcher("a", "b"),), at))
+    assert isinstance(found, Missing)
+    assert "don't hold" in found.detail
+
+
+def test_a_silence_is_found_by_its_comment_as_it_is_and_labels_stay_as_they_are() -> None:
+    one = {"id": "r1", "comment": "Other: we rotate the password: (tailhound abc)"}
+    assert asked(json.dumps([one]), lambda client, at: client.find("abc", at)) == "r1"
+    labels = {"hf_token": "abcdef123456", "severity": "critical"}
+    row = {"fingerprint": "1", "labels": labels, "startsAt": "2026-01-01T00:00:00Z"}
+    wanted = (Matcher("hf_token", "abcdef123456"),)
+    found = asked(json.dumps([row]), lambda client, at: client.firing(wanted, at))
+    assert not isinstance(found, Missing)
+    assert muted(wanted, found) == Muted(alerts=1, pages=1)
+
+
+def test_the_reason_of_a_refusal_is_redacted() -> None:
+    def refuse(_script: Scripted, handler: BaseHTTPRequestHandler, _body: bytes) -> None:
+        reply(handler, 400, "bad matcher: hf_token=abcdef123456")
+
+    async def run(port: int) -> object:
+        client = AlertmanagerClient(Alertmanager(url=f"http://127.0.0.1:{port}"))
+        try:
+            return await client.set(SILENCE, time.monotonic() + 5)
+        finally:
+            client.close()
+
+    with scripted(refuse) as script:
+        found = asyncio.run(run(script.port))
+    assert isinstance(found, Missing)
+    assert "bad matcher" in found.detail
+    assert "abcdef123456" not in found.detail
 
 
 @pytest.mark.parametrize("read", [vector, ranges])

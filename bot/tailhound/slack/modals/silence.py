@@ -84,10 +84,12 @@ class Known:
         """What a choice mutes now; None = nobody knows."""
         return None if isinstance(self.firing, Missing) else muted(scope.matchers, self.firing)
 
-    def may_page(self, scope: Scope) -> bool:
-        """Whether pages would be muted, for all that is known."""
-        found = self.muted(scope)
-        return found is None or found.pages > 0
+    def may_page(self, choice: Choice) -> bool:
+        """Whether pages would be muted, for all that is known: those of the incident count, even
+        where Alertmanager tells of none.
+        """
+        found, own = self.muted(choice.scope), _own(choice)
+        return found is None or found.pages > 0 or own.pages > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ def preview(
 ) -> View:
     """The form with what this choice means; `changed`: somebody sent it, and looked at less."""
     found = known.muted(choice.scope)
-    asks = known.may_page(choice.scope)
+    asks = known.may_page(choice)
     seen = Seen(choice.mark, None if found is None else found.alerts, asks, now.timestamp())
     lasting = duration(choice.hours * 3600).replace("\u00a0", " ")
     return sheet.view(
@@ -272,10 +274,9 @@ def is_stale(sent: View, choice: Choice, note: Note, known: Known, now: datetime
         return True
     if seen.asks:
         return False
-    found = known.muted(choice.scope)
-    if found is None:
+    if known.muted(choice.scope) is None and not _own(choice).pages:
         return now.timestamp() - seen.at > FRESH_SECONDS
-    return found.pages > 0
+    return known.may_page(choice)
 
 
 def wish(sent: View, choice: Choice, note: Note, known: Known) -> Wish | dict[str, str]:
@@ -291,7 +292,7 @@ def wish(sent: View, choice: Choice, note: Note, known: Known) -> Wish | dict[st
     if (seen is None or seen.asks) and not sheet.ticked(sent, TICK):
         return {SCOPE: "This mutes pages: tick the box below, or choose less."}
     typed = clean(sheet.chosen(sent, NOTE))[:NOTE_LENGTH]
-    shown = _own(choice) if seen is None or seen.alerts is None else seen.alerts
+    shown = _own(choice).alerts if seen is None or seen.alerts is None else seen.alerts
     comment = f"{why}: {typed}" if typed else why
     return Wish(
         matchers=choice.scope.matchers,
@@ -301,6 +302,6 @@ def wish(sent: View, choice: Choice, note: Note, known: Known) -> Wish | dict[st
     )
 
 
-def _own(choice: Choice) -> int:
-    """The alerts of the incident itself, where Alertmanager did not count."""
-    return muted(choice.scope.matchers, choice.incident.firing).alerts
+def _own(choice: Choice) -> Muted:
+    """What a choice mutes of the incident itself, whatever Alertmanager says."""
+    return muted(choice.scope.matchers, choice.incident.firing)
