@@ -1,5 +1,6 @@
 """The investigator of each compiled set that a run names; sets are compiled once."""
 
+import threading
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -30,22 +31,28 @@ class Investigators:
         self._settings = settings
         self._make = make
         self._current = current.sha
+        self._lock = threading.Lock()
         self._known: dict[str, Investigating] = {current.sha: make(current)}
 
     def __call__(self, sha: str) -> Investigating:
-        """KeyError when that set was never kept, or can't be compiled by this version."""
-        if sha not in self._known:
-            with self._database.reading() as connection:
-                content = read_compiled(connection, sha)
-            if content is None:
-                raise KeyError(sha)
-            try:
-                kept = Compiled.from_json(
-                    content.decode(), collectors(), allow_list(self._settings)
-                )
-            except RunbookErrors as error:
-                raise KeyError(f"{sha}: {error}") from error
-            while len(self._known) >= KNOWN_AT_MOST:
-                del self._known[next(sha for sha in self._known if sha != self._current)]
-            self._known[sha] = self._make(kept)
-        return self._known[sha]
+        """Blocks while a set is read and compiled, and may be called on any thread.
+
+        KeyError when that set was never kept, or can't be compiled by this version.
+        """
+        with self._lock:
+            if sha not in self._known:
+                kept = self._compiled(sha)
+                while len(self._known) >= KNOWN_AT_MOST:
+                    del self._known[next(sha for sha in self._known if sha != self._current)]
+                self._known[sha] = self._make(kept)
+            return self._known[sha]
+
+    def _compiled(self, sha: str) -> Compiled:
+        with self._database.reading() as connection:
+            content = read_compiled(connection, sha)
+        if content is None:
+            raise KeyError(sha)
+        try:
+            return Compiled.from_json(content.decode(), collectors(), allow_list(self._settings))
+        except RunbookErrors as error:
+            raise KeyError(f"{sha}: {error}") from error

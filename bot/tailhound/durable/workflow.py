@@ -24,7 +24,7 @@ from tailhound.durable.deadlines import (
     within,
 )
 from tailhound.durable.engine import Engine
-from tailhound.durable.investigating import InvestigatorFor, Plain, Sketch
+from tailhound.durable.investigating import Investigating, InvestigatorFor, Plain, Sketch
 from tailhound.durable.joins import Joining
 from tailhound.durable.keeping import Notebook
 from tailhound.errors import StoreUnavailable
@@ -93,11 +93,19 @@ class _Run:
         self._sha = sha
         self._clockwork: Clockwork | None = None
         self._notebook = Notebook()
+        self._who: Investigating | None = None
+
+    async def _investigator(self) -> Investigating:
+        """Who investigates by the set of this run: read and compiled beside the event loop."""
+        if self._who is None:
+            find = self._shop.investigator_for
+            self._who = await self._shop.blocking.insist(find, self._sha)
+        return self._who
 
     async def resolve(self) -> Plain:
         case, work = await self._begin(self._shop.cases.start)
         turn = work.turn(RESOLVE_SHARE, case.as_of(self._now()))
-        investigator = self._shop.investigator_for(self._sha)
+        investigator = await self._investigator()
         asking = investigator.resolve(case.incident, turn, record=self._notebook.hear)
         resolved, _ = await within(turn, asking)
         await self._keep("resolve", turn)
@@ -112,7 +120,7 @@ class _Run:
         case, work = await self._begin()
         turn = work.turn(COLLECT_SHARE, case.as_of(self._now()))
         progressing = Progressing(self._show, work.quiet_from)
-        investigator = self._shop.investigator_for(self._sha)
+        investigator = await self._investigator()
         asking = investigator.collect(
             case.incident, resolved, turn, progressing, record=self._notebook.hear
         )
@@ -125,7 +133,7 @@ class _Run:
     async def deepen(self, resolved: Plain, collected: Plain) -> Plain:
         case, work = await self._begin()
         turn = work.turn(1.0, case.as_of(self._now()))
-        investigator = self._shop.investigator_for(self._sha)
+        investigator = await self._investigator()
         asking = investigator.deepen(
             case.incident, resolved, collected, turn, record=self._notebook.hear
         )
@@ -140,7 +148,7 @@ class _Run:
         )
         now = self._now()
         diagnosis = await self._shop.blocking.run(
-            self._shop.investigator_for(self._sha).decide,
+            (await self._investigator()).decide,
             case.incident,
             resolved,
             evidence,
@@ -165,7 +173,7 @@ class _Run:
         if not case.late or now >= by or case.is_over:
             return {"evidence": []}
         turn = Clockwork(by, now, 0.0, seconds).turn(1.0, now)
-        investigator = self._shop.investigator_for(self._sha)
+        investigator = await self._investigator()
         again = Again(investigator, case, before, self._notebook.hear, self._is_over)
         answers, cut = await within(turn, again.ask(turn))
         return await self._collected("again", turn, answers, cut)
@@ -180,7 +188,7 @@ class _Run:
         now = self._now()
         evidence = new if answers.get("is_all") else again(case.incident, new)
         diagnosis: Diagnosis = await self._shop.blocking.run(
-            self._shop.investigator_for(self._sha).decide,
+            (await self._investigator()).decide,
             case.incident,
             answers.get("about") or case.resolved,
             evidence,
