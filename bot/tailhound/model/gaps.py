@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tailhound.model.candidates import nearest
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, small
@@ -80,6 +81,18 @@ def left_open(diagnosis: Diagnosis) -> Gaps:
         ),
         evidence=_grouped(others),
     )
+
+
+def next_gap(diagnosis: Diagnosis) -> tuple[str, Gap] | None:
+    """The gap to close first, and what it keeps open: that of the nearest candidate, else the first
+    of a cause, else of anything; None where nothing is open.
+    """
+    open_ = left_open(diagnosis)
+    near = [cause_name(cause.runbook) for cause in nearest(diagnosis)]
+    groups = (*open_.causes.items(), *open_.evidence.items())
+    found = [(name, gap) for gap, names in groups for name in names]
+    found.sort(key=lambda one: near.index(one[0]) if one[0] in near else len(near))
+    return next(iter(found), None)
 
 
 def _grouped(found: Iterable[tuple[Gap, str]]) -> dict[Gap, tuple[str, ...]]:

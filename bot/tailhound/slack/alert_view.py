@@ -23,7 +23,8 @@ _CLUSTER = 2
 class AlertView:
     """What a template may ask. `ink` says how long values and lists may be.
 
-    `page`: the page has an address. `asks`: people's clicks reach tailhound. `posted_at` is the
+    `page`: the page has an address, which is
+    `page_url` where it is to be linked. `asks`: people's clicks reach tailhound. `posted_at` is the
     Unix time of the first post, 0 before it. `notes` are what else there is to know about this
     message: tailhound's own trouble, an annotation that was not followed. `like` is an earlier
     incident of the same cause.
@@ -37,6 +38,7 @@ class AlertView:
     posted_at: float = 0.0
     notes: tuple[str, ...] = ()
     like: Like | None = None
+    page_url: str = ""
 
     @property
     def look(self) -> str:
@@ -132,6 +134,13 @@ class AlertView:
     def alerts(self) -> int:
         """How many alerts the group holds."""
         return len(self.incident.alerts)
+
+    @property
+    def how_grave(self) -> Mrkdwn:
+        """`critical, 3 alerts`; "" for one alert without a severity."""
+        told = [self.severity] if self.severity else []
+        told += [Mrkdwn(plural(self.alerts, "alert"))] if self.alerts > 1 else []
+        return Mrkdwn(", ".join(told))
 
     @property
     def verdict_by(self) -> str:

@@ -35,6 +35,7 @@ AT_ONCE: Final = 100
 _EXPANDED: Final = frozenset({"S", "W", "E"})
 _DATE: Final = re.compile(r"<!date\^\d+\^\{ago\}\|[^>]*>")
 _ENTITY: Final = re.compile("&(?:amp|lt|gt);")
+_LINK: Final = re.compile(r"<https?://[^|>]*\|([^>]*)>")
 _GROUP: Final = re.compile(r"S[A-Z0-9]{1,40}")
 
 
@@ -75,6 +76,7 @@ class _Sheet:
             posted_at=self.posted_at,
             notes=self.notes,
             like=self.like,
+            page_url=self.page_url,
         )
 
     @property
@@ -149,7 +151,7 @@ def _within(room: int) -> Callable[[str, View], bool]:
 
 def lines(text: str) -> int:
     """How many lines a text takes on a phone, as it is drawn there."""
-    drawn = _ENTITY.sub("&", _DATE.sub("44 min ago", text))
+    drawn = _ENTITY.sub("&", _LINK.sub(r"\1", _DATE.sub("44 min ago", text)))
     return sum(max(1, -(-len(line) // PHONE_WIDTH)) for line in drawn.splitlines())
 
 

@@ -85,7 +85,7 @@ def to_look(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, .
     if look is Look.JOINED:
         return _to_the_other(incident, page_url)
     if look is Look.RESOLVED:
-        return ()
+        return (button("Full evidence ↗", PAGE, url=page_url),) if page_url else ()
     found = []
     if offers.interactive and look in _CHECKABLE:
         found.append(button("Re-check", RECHECK, value=value))

@@ -116,8 +116,11 @@ def _glyph(incident: Incident) -> str:
 def _line(incident: Incident, now: datetime) -> str:
     where = escape.value(incident.subject.where)
     since = day_clock(incident.since, now)
+    severity = f" · {escape.value(incident.severity, 20)}" if incident.severity else ""
     on_it = f" · {escape.value(incident.on_it.by, 40)} is on it" if incident.on_it else ""
-    return f"{escape.value(incident.id)} {where} · {_says(incident)} · since {since}{on_it}"
+    return (
+        f"{escape.value(incident.id)} {where}{severity} · {_says(incident)} · since {since}{on_it}"
+    )
 
 
 def _says(incident: Incident) -> str:

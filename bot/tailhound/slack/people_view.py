@@ -31,6 +31,16 @@ class PeopleView(AlertView):
         return Mrkdwn(f"{self._name(found.by)} is on it since {day_clock(found.since, self.now)}")
 
     @property
+    def taken(self) -> Mrkdwn:
+        """`*ben is on it since 03:03 UTC* · silenced until 05:10 UTC`: whether somebody else
+        need not begin; "" while nobody has it.
+        """
+        told = [f"*{self.on_it}*"] if self.on_it else []
+        held = [one.until for one in self.incident.silences if one.holds(self.now)]
+        told += [f"silenced until {day_clock(max(held), self.now)}"] if held else []
+        return Mrkdwn(" · ".join(told))
+
+    @property
     def silenced(self) -> Mrkdwn:
         """`Silenced by ana until 05:10 UTC (3 alerts)`, the longest one, and what went wrong with
         one that somebody asked for; "" while nothing is.

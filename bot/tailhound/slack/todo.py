@@ -27,8 +27,13 @@ _TELLING = {
 """The facts that are told by themselves, and their words."""
 
 
-def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, ...]:
-    """One numbered line for each mitigation, in the runbook's order, which is best first."""
+def offers(
+    found: Sequence[Offer], ink: Ink, *, shadow: bool, page_url: str = ""
+) -> tuple[Mrkdwn, ...]:
+    """One numbered line for each mitigation, in the runbook's order, which is best first.
+
+    The last line says where the steps are; it leads there where `page_url` is one.
+    """
     shown = found[: min(4, ink.lines)]
     lines = [
         Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow)}")
@@ -36,7 +41,8 @@ def offers(found: Sequence[Offer], ink: Ink, *, shadow: bool) -> tuple[Mrkdwn, .
     ]
     left = ink.more(len(found) - len(shown))
     if found:
-        lines.append(Mrkdwn(f"{left}, with all steps" if left else f"Steps: {ink.rest}."))
+        where = f"{left}, with all steps" if left else f"Steps: {ink.rest}."
+        lines.append(Mrkdwn(f"<{escaped(page_url)}|{where}>" if page_url else where))
     return tuple(lines)
 
 

@@ -1,11 +1,12 @@
 """Everything that a template may ask about an incident. Pure; every text is escaped."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tailhound.model import Cause, Outlook, Verdict, candidates, telling
 from tailhound.model.candidates import Unusual
-from tailhound.model.gaps import left_open
+from tailhound.model.gaps import next_gap
 from tailhound.model.names import backend_name, capital, cause_name, plural, small
 from tailhound.model.stages import explains
 from tailhound.model.wording import clock, day_clock, duration
@@ -13,6 +14,8 @@ from tailhound.slack import escape, gaps, todo
 from tailhound.slack.claims import claim_lines
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.verdict_view import VerdictView
+
+_LINKED = re.compile(r"https?://[\w.:/%~-]{1,150}")
 
 _WARNING = 120
 """Characters of a warning that are shown in any case."""
@@ -104,9 +107,17 @@ class View(VerdictView):
         return gaps.not_confirmed(self.diagnosis, self.ink) if self.diagnosis else ()
 
     @property
-    def unchecked(self) -> bool:
-        """Whether something could not be checked."""
-        return self.diagnosis is not None and left_open(self.diagnosis).count > 0
+    def next_gap(self) -> Mrkdwn:
+        """`RDMA fabric is not known: gpu-node-1 sent no SSH banner. Check that SSH to gpu-node-1 is
+        up`: the gap to close first, without its full stop; "" where nothing is open.
+        """
+        found = next_gap(self.diagnosis) if self.diagnosis else None
+        if found is None:
+            return Mrkdwn("")
+        name, gap = found
+        fix = gap.fix.removesuffix("check again").removesuffix(", then ")
+        first = f"{self.ink.value(capital(name))} is not known: {self.ink.sentence(gap.reason)}"
+        return Mrkdwn(f"{first}. {self.ink.whole(capital(fix))}" if fix else first)
 
     @property
     def gaps_summary(self) -> Mrkdwn:
@@ -218,7 +229,8 @@ class View(VerdictView):
         """
         over = self.look == "resolved"
         found = telling.offers(self._chain_causes() or self._confirmed(), over=over)
-        return todo.offers(found, self.ink, shadow=self.incident.mode == "shadow")
+        shadow = self.incident.mode == "shadow"
+        return todo.offers(found, self.ink, shadow=shadow, page_url=self._linked)
 
     @property
     def warning(self) -> Mrkdwn:
@@ -229,6 +241,11 @@ class View(VerdictView):
             return Mrkdwn("")
         found = telling.warnings(self._chain_causes())[:1]
         return Mrkdwn("".join(f"*Beware:* {escape.sentence(one, _WARNING)}." for one in found))
+
+    @property
+    def _linked(self) -> str:
+        """The page's address where a line has room for it, and nothing in it could end a link."""
+        return self.page_url if _LINKED.fullmatch(self.page_url) else ""
 
     @property
     def last_offers(self) -> tuple[Mrkdwn, ...]:

@@ -120,6 +120,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     candidates.would_tell_apart,
     stages.explains,
     gaps.left_open,
+    gaps.next_gap,
     telling.answered,
     telling.no_symptom,
     telling.blind,

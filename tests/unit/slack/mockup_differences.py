@@ -19,7 +19,10 @@ Slots = Mapping[str, tuple[Differs, ...]]
 CHANGES: Final = "This version changes nothing: it suggests, and draws no button that changes."
 STEPS: Final = "Where the steps are is told once for all suggestions, and the page always has them."
 PAGE: Final = "The page, where it has an address, has everything; a thread's file may be refused."
-NAMED: Final = "Who is on call looks for the alert by its name: it stands below the symptom."
+NAMED: Final = (
+    "Who is on call looks for the alert by its name: it stands below the symptom, with how grave "
+    "it is and how many alerts there are."
+)
 QUANTILE: Final = "Which quantile it is stands wherever its value stands."
 HOW: Final = "How the other questions ended is told: empty and failed are not the same."
 WAITED: Final = "How long the verdict took is told of each first verdict, not of one."
@@ -33,6 +36,10 @@ TENSE: Final = "A runbook words its cause in the present; as a name it is true a
 AGAIN: Final = "A second time nothing is measured yet: only what the alert says, and what was."
 OVER: Final = "Once it is over, what was seen is told as of the verdict, for it is in the present."
 NAMED_SO: Final = "Without the word, the cause of an incident reads as what resolved it."
+GRAVE: Final = "How grave it was is told of each incident."
+MEAN: Final = "A stage is a mean: beside a p99 that has to be said."
+LINKED: Final = "A resolved message leads to its page, too."
+THEN: Final = "Where the time went then is told afterwards, too."
 BEGAN: Final = "When each cause began is told here as in a chain."
 
 
@@ -42,6 +49,10 @@ def _change(mock: str, ours: str = "") -> Differs:
 
 EVERYWHERE: Final[Slots] = {
     "T": (_change(" A change is offered."),),
+    "S": (
+        Differs("Slow stage:", "Slow stage (mean):", MEAN),
+        Differs("Slow stages:", "Slow stages (mean):", MEAN),
+    ),
     "N": (Differs("more in the thread", "more on the page", PAGE),),
     "F": (
         _change("changes: one-click", "changes: off (one-click mode, but this version has none)"),
@@ -61,11 +72,11 @@ _CPU_OFFERS = (
     "2. Cap the compile threads to the limit.\nSteps: on the page."
 )
 _WRITES = (
-    Differs(" on `nvme0n1`", "\nAlert: WritesSlow (“writes are slow”)", (
+    Differs(" on `nvme0n1`", "\nAlert: WritesSlow, warning (“writes are slow”)", (
         f"{NAMED} Which drive it is stands in the claims: a symptom names no part."
     )),
 )  # fmt: skip
-_ALERT = "\nAlert: LLMDHighTTFT (“TTFT p99 above 2.5 s for 2 minutes”)\n`prod"
+_ALERT = "\nAlert: LLMDHighTTFT, critical, 3 alerts (“TTFT p99 above 2.5 s for 2 minutes”)\n`prod"
 
 HERE: Final[Mapping[str, Slots]] = {
     "collecting": {
@@ -98,7 +109,7 @@ HERE: Final[Mapping[str, Slots]] = {
     },
     "competing": {
         "S": (
-            Differs("\n`mesh", "\nAlert: PredictorSlow (“slow”)\n`mesh", NAMED),
+            Differs("\n`mesh", "\nAlert: PredictorSlow, page (“slow”)\n`mesh", NAMED),
             Differs("*queue 21 s*", "*queue 21.1 s*", "Three digits, as of every duration."),
         ),
         "W": (
@@ -227,8 +238,9 @@ HERE: Final[Mapping[str, Slots]] = {
     "proposed": {
         "T": (Differs(": CPU limit stops", ": the CPU limit stops", "The title is as it is."),),
         "S": (
-            Differs("\n`llm", "\nAlert: InferenceInterTokenLatencyHigh (“p50 ITL 68-93 ms, "
-                    "objective 20 ms”)\n`llm", NAMED),
+            Differs("\n`llm", "\nAlert: InferenceInterTokenLatencyHigh, page\n`llm", (
+                f"{NAMED} Here that leaves no room for what the alert says."
+            )),
             Differs(" · slow stage: *decode*; GPU busy 7 %: it waits for the CPU",
                     "\nSlow stage: *decode 4.1 s*, usually 0.41 s",
                     "A stage is told with its value and its usual one, on its line."),
@@ -256,12 +268,16 @@ HERE: Final[Mapping[str, Slots]] = {
         "S": (
             Differs("p50 8 ms*, was 80 ms", "p50 was 80 ms*, usually 8 ms (x10)", MEASURED),
             _change(", 30 min after the change was verified"),
+            Differs("`llm / chat-json` ·", "`llm / chat-json` · page ·", GRAVE),
+            Differs("resolved by the alert", "resolved by the alert\n"
+                    "Slow stage then (mean): *decode 4.1 s*, usually 0.41 s", THEN),
         ),
         "W": (*_CPU_CHAIN, Differs("What led to what:", "Seen at 03:04:11 UTC:", OVER)),
         "D": (
             _change(" 3 changes, verified (ben). A rollout brings 6 back: the Deployment still "
                     "says 6.", f"\n*Suggested, against a return:*{_CPU_OFFERS}"),
         ),
+        "L": (Differs("", "[Full evidence ↗]", LINKED),),
         "E": _CPU_EVIDENCE,
         "N": _CPU_GAPS,
         "F": (

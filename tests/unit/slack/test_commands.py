@@ -81,9 +81,9 @@ def test_status_tells_what_is_open_and_how_the_backends_stand(room: Floor) -> No
     room.desk.listed = (taken, *room.desk.listed[1:])
     assert room.type("status").splitlines() == [
         "*2 open, changes off (observe mode).*",
-        "8R5W llm/chat-json · the CPU limit stops the engine · high · since 03:00 UTC · "
+        "8R5W llm/chat-json · page · the CPU limit stops the engine · high · since 03:00 UTC · "
         "ana is on it",
-        "8R5W llm/chat-json · being checked · since 03:00 UTC",
+        "8R5W llm/chat-json · page · being checked · since 03:00 UTC",
         "Prometheus 40 ms · *SSH can't be reached*",
         "*Re-check* under a message looks again; `/tailhound help` lists what else can be done.",
     ]

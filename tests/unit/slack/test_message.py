@@ -52,7 +52,8 @@ def shown(incident: Incident) -> dict[str, str]:
 
 
 def _as_in_a_mockup(text: str) -> str:
-    return DATE.sub("4 min ago", text).replace("\u00a0", " ")
+    plain = DATE.sub("4 min ago", text).replace("\u00a0", " ")
+    return re.sub(r"<https?://[^|>]+\|([^>]*)>", r"\1", plain)
 
 
 def test_who_is_on_it_and_what_is_silenced_stand_first_in_the_footer() -> None:
@@ -114,7 +115,7 @@ def test_what_is_measured_stands_in_the_message_before_the_verdict() -> None:
     told = shown(COLLECTING)
     assert told["H"] == "🔎 Investigating: slow tokens on chat-json"
     assert told["S"].startswith("*Inter-token p50 80 ms*, usually 8 ms (x10) · SLO 20 ms\n")
-    assert told["S"].endswith("\nSlow stage: *decode 4.1 s*, usually 0.41 s")
+    assert told["S"].endswith("\nSlow stage (mean): *decode 4.1 s*, usually 0.41 s")
     assert told["T"].startswith(
         "Investigating: llm/chat-json, inter-token p50 80 ms, usually 8 ms (x10). Verdict by "
     )
@@ -204,11 +205,13 @@ def test_the_alert_that_fired_stands_below_the_symptom_with_what_it_says() -> No
         for one in CONFIRMED.alerts
     )
     short = replace(CONFIRMED, alerts=noted)
-    assert shown(short)["S"].splitlines()[1] == "Alert: InferenceInterTokenLatencyHigh"
+    assert (
+        shown(short)["S"].splitlines()[1] == "Alert: InferenceInterTokenLatencyHigh, page, 3 alerts"
+    )
     assert short.diagnosis is not None
     roomy = replace(short, diagnosis=replace(short.diagnosis, stages=(), shape=""))
     assert shown(roomy)["S"].splitlines()[1] == (
-        "Alert: InferenceInterTokenLatencyHigh (“p50 80 ms, objective 20 ms”)"
+        "Alert: InferenceInterTokenLatencyHigh, page, 3 alerts (“p50 80 ms, objective 20 ms”)"
     )
 
 

@@ -171,7 +171,7 @@ def test_one_who_agrees_settles_a_dispute() -> None:
 
 def test_what_changed_is_told_beside_the_chain_and_numbered_as_no_part_of_it() -> None:
     assert slots(CHANGED)["W"].splitlines()[-1] == (
-        "*Changed before it:* 02:40 rollout of chat-json (by argocd); "
+        "*Changed before it* (no proof): 02:40 rollout of chat-json (by argocd); "
         "02:51 node gpu-node-3 was cordoned"
     )
     assert "Changed" not in slots(CONFIRMED)["W"]
@@ -216,7 +216,7 @@ def test_whole_suggestions_are_told_before_many() -> None:
     told = slots(CHANGED)["D"].splitlines()
     assert told[1:] == [
         "1. Raise the CPU limit by half. Medium risk.",
-        "+ 1 more on the page, with all steps",
+        f"<{PAGE}|+ 1 more on the page, with all steps>",
     ]
 
 
@@ -262,3 +262,44 @@ def test_who_waits_in_a_storm_is_sent_to_where_most_of_it_is() -> None:
     hostile = replace(shared, name="a`<!here>`b")
     evil = replace(QUEUED, queued=replace(QUEUED.queued, shared=hostile))
     assert "<!here>" not in slots(evil)["W"]
+
+
+# --- who need not begin
+
+
+def test_who_is_on_it_and_a_silence_stand_where_the_message_is_read_too() -> None:
+    *_, last = slots(TAKEN)["S"].splitlines()
+    assert last == "*ben is on it since 03:03 UTC* · silenced until 05:10 UTC"
+    assert "is on it" not in slots(CONFIRMED)["S"]
+
+
+def test_a_silence_that_is_over_or_failed_is_not_told_as_one() -> None:
+    assert "silenced" not in slots(TAKEN, now=NOW + timedelta(days=1))["S"]
+
+
+# --- afterwards
+
+
+def test_a_resolved_incident_keeps_what_changed_its_slow_stage_and_the_way_to_its_page() -> None:
+    over = replace(RESOLVED, diagnosis=CHANGED.diagnosis)
+    told = slots(over)
+    assert "*Changed before it* (no proof): 02:40 rollout of chat-json" in told["W"]
+    assert "Slow stage then (mean): *decode 4.1 s*, usually 0.41 s" in told["S"]
+    made = message(over, page_url=PAGE, now=NOW)
+    links = [one.get("url") for block in made.blocks for one in block.get("elements", ())]
+    assert PAGE in links
+
+
+def test_the_line_about_the_steps_leads_to_the_page_where_it_has_an_address() -> None:
+    assert f"<{PAGE}|" in slots(CONFIRMED)["D"]
+    bare = message(CONFIRMED, page_url="", now=NOW)
+    assert "<http" not in str(bare.blocks)
+    odd = message(CONFIRMED, page_url="https://tailhound.example/a|b", now=NOW)
+    assert "<http" not in next(
+        one["text"]["text"] for one in odd.blocks if one["block_id"][0] == "D"
+    )
+
+
+def test_how_grave_it_is_and_how_many_alerts_it_has_is_told_in_every_state() -> None:
+    assert "page, 3 alerts" in slots(CONFIRMED)["S"]
+    assert " · page · " in slots(RESOLVED)["S"]

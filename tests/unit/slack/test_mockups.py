@@ -5,6 +5,7 @@ mock-up's, except where it differs on purpose: each difference is told here with
 """
 
 import json
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -22,6 +23,7 @@ from tests.unit.slack.mockup_differences import EVERYWHERE, HERE
 
 STATES = mockup.states()
 POSTS = mockup.thread()
+LINKED = re.compile(r"<https?://[^|>]+\|([^>]*)>")
 OF_CHANGES = frozenset({"withheld", "waiting", "applying", "verified", "undone", "unclear"})
 """Mock-ups of changes: a version that only suggests has none of these states."""
 
@@ -50,14 +52,14 @@ def _plain(text: str, now: float) -> str:
     """A text as people read it at a moment."""
     for token, plain in (("\u00a0", " "), ("&gt;", ">"), ("&lt;", "<"), ("&amp;", "&")):
         text = text.replace(token, plain)
-    return mockup.read(text, now)
+    return mockup.read(LINKED.sub(r"\1", text), now)
 
 
 def wanted(name: str) -> tuple[dict[str, str], set[tuple[str, str]]]:
     """A mock-up with our differences in it, and which of those of this state were in no text."""
     told: dict[str, str] = {}
     unused = {(slot, one.mock) for slot, some in HERE.get(name, {}).items() for one in some}
-    for slot, text in STATES[name].items():
+    for slot, text in {**dict.fromkeys(HERE.get(name, {}), ""), **STATES[name]}.items():
         plain = " ".join(f"[{label}]" for label in labels(text)) if slot in "AL" else text
         for one in HERE.get(name, {}).get(slot, ()):
             if one.mock in plain:

@@ -28,6 +28,7 @@ from tests.unit.slack.mockup_differences import CHANGES, Differs
 from tests.unit.slack.mockup_forms import Slots, built, fenced, written
 
 MODALS, HOMES = fenced("modal"), fenced("home")
+GRAVE: Final = "What to look at first is told by how grave each of them is."
 NOTE: Final = Note(incident="8R5W")
 PAGE: Final = "https://tailhound.example/incidents"
 ITL: Final = "InferenceInterTokenLatencyHigh"
@@ -78,10 +79,11 @@ DIFFER: Final[Mapping[str, tuple[Differs, ...]]] = {
         ),
     ),
     "home": (
-        Differs("🎯 *prod/llm-70b*", "🎯 7F3K prod/llm-70b", ID),
+        Differs("🎯 *prod/llm-70b*", "🎯 7F3K prod/llm-70b · critical", ID),
         Differs(
             "🛠️ *llm/chat-json* · CPU limit 6 → 9 running · ben",
-            "🎯 8R5W llm/chat-json · the CPU limit stops the engine · high · since 03:00 UTC",
+            "🎯 8R5W llm/chat-json · page · the CPU limit stops the engine · high · "
+            "since 03:00 UTC",
             CHANGES,
         ),
         Differs(
@@ -112,6 +114,8 @@ ANSWERS: Final[Mapping[str, tuple[Differs, ...]]] = {
         Differs("2 open, 1 waiting for approval, changes on (one-click)", (
             "2 open, changes off (one-click mode, but this version has none)"
         ), CHANGES),
+        Differs("llm-70b ·", "llm-70b · critical ·", GRAVE),
+        Differs("chat-json ·", "chat-json · page ·", GRAVE),
         Differs(" · change running", " · since 03:00 UTC", CHANGES),
         Differs("SSH 11 of 12 hosts · Slack queue 0", "*SSH 11 of 12 hosts*", (
             "What is in trouble is bold; what waits to be told stands on the page of health."

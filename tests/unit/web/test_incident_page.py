@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tailhound.model import Feedback, Incident, OnIt, Queued, Rating, Silenced, State
+from tailhound.model.gaps import next_gap
 from tailhound.model.verdict import Changed
 from tests.samples.hostile import HOSTILE
 from tests.samples.incidents import (
@@ -200,6 +201,15 @@ def test_what_can_be_done_tells_risk_and_cost_first_and_the_rest_when_opened() -
     html = html_of(CONFIRMED)
     offer = html[html.index('class="offers"') :]
     assert offer.index("Medium risk, cost none") < offer.index("<details") < offer.index("Helps:")
+
+
+def test_without_a_cause_the_gap_to_close_first_is_told_with_its_reason() -> None:
+    assert UNKNOWN.diagnosis is not None
+    found = next_gap(UNKNOWN.diagnosis)
+    assert found is not None
+    text = html_of(UNKNOWN)
+    assert "<strong>Next:</strong> CPU throttling is not known" in text
+    assert text.index("Next:") < text.index("No cause is confirmed, so no change is offered.")
 
 
 def test_what_must_not_be_done_stands_above_what_can_while_it_lasts() -> None:
