@@ -30,6 +30,16 @@ _log = logging.getLogger(__name__)
 LASTS = timedelta(hours=1)
 LOOK_SECONDS = 60.0
 _AT_ONCE = 100
+_DUE = (
+    sa.select(body.c.content)
+    .join(alert, alert.c.body_sha == body.c.sha)
+    .where(
+        alert.c.fingerprint.startswith(BY_HAND),
+        alert.c.status == sa.literal("firing", literal_execute=True),
+        alert.c.starts_at < sa.bindparam("before"),
+    )
+    .limit(_AT_ONCE)
+)
 
 
 def body_of(labels: Mapping[str, str], by: str, now: datetime) -> bytes:
@@ -97,15 +107,7 @@ class AskedByHand:
 
     def _due(self) -> tuple[bytes, ...]:
         before = (self.boot.clock() - LASTS).timestamp()
-        wanted = (
-            sa.select(body.c.content)
-            .join(alert, alert.c.body_sha == body.c.sha)
-            .where(
-                alert.c.fingerprint.startswith(BY_HAND),
-                alert.c.status == "firing",
-                alert.c.starts_at < before,
-            )
-            .limit(_AT_ONCE)
-        )
         with self.database.reading() as connection:
-            return tuple(zlib.decompress(row.content) for row in connection.execute(wanted))
+            return tuple(
+                zlib.decompress(row.content) for row in connection.execute(_DUE, {"before": before})
+            )

@@ -19,7 +19,7 @@ from tailhound.durable.asking import Place
 from tailhound.durable.due import CAN_BE_SENT, DUE, FARTHEST_SECONDS, HERE, IN_ORDER, WITH_OWN
 from tailhound.model import Incident, Outlook
 from tailhound.notifiers import STORM, Delivery, Later, Like, Posted, Refusal, Storm
-from tailhound.store.finding import like
+from tailhound.store.finding import newest_of_cause
 from tailhound.store.records import read_whole
 from tailhound.store.tables import incident, outbox
 
@@ -145,7 +145,8 @@ def _like(connection: sa.Connection, given: Incident) -> Like | None:
     """An earlier incident of the cause that was found."""
     if given.diagnosis is None or given.diagnosis.outlook is not Outlook.CAUSE_FOUND:
         return None
-    row = connection.execute(like(given)).first()
+    wanted = newest_of_cause(given)
+    row = None if wanted is None else connection.execute(wanted).first()
     if row is None:
         return None
     return Like(id=row.id, at=datetime.fromtimestamp(row.received_at, UTC), cause=row.runbook)

@@ -53,9 +53,14 @@ _ROWS = (
     .order_by(outbox.c.id)
 )
 _INSERT = sa.insert(outbox)
-_JOINED = sa.select(incident.c.id).where(incident.c.joined_into == sa.bindparam("row_id"))
+_NOBODY = sa.literal("", literal_execute=True)
+_JOINED = sa.select(incident.c.id).where(
+    incident.c.joined_into == sa.bindparam("row_id"), incident.c.joined_into != _NOBODY
+)
 _LAST_ACT = sa.select(sa.func.max(click.c.at)).where(
-    click.c.incident_id.in_(sa.union_all(sa.select(sa.bindparam("row_id")), _JOINED))
+    click.c.incident_id.in_(
+        sa.union_all(sa.select(sa.bindparam("row_id", type_=sa.String)), _JOINED)
+    )
 )
 _MENTIONING = (REOPENED, PAGED, CALLED)
 

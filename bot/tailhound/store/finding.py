@@ -51,7 +51,7 @@ def matching(wanted: Wanted) -> sa.Select[Any]:
     return found.limit(wanted.limit)
 
 
-def alike(given: Incident, limit: int) -> sa.Select[Any]:
+def related(given: Incident, limit: int) -> sa.Select[Any]:
     """Earlier incidents of the same workload, or of a cause that the headline of both names."""
     named = [cause.runbook for cause in telling.headline_causes(given.diagnosis)]
     same_cause = incident.c.id.in_(
@@ -71,22 +71,31 @@ def alike(given: Incident, limit: int) -> sa.Select[Any]:
     )
 
 
-def like(given: Incident) -> sa.Select[Any]:
+def newest_of_cause(given: Incident) -> sa.Select[Any] | None:
     """The newest earlier incident whose headline names a cause that this one's names too: its id,
-    when it came in, and that cause.
+    when it came in, and that cause. None when this one's names none.
     """
     named = [cause.runbook for cause in telling.headline_causes(given.diagnosis)]
+    newest = [_newest(given, runbook).subquery() for runbook in named]
+    if not newest:
+        return None
+    found = sa.union_all(*(sa.select(one) for one in newest)).subquery()
+    return sa.select(found).order_by(found.c.received_at.desc(), found.c.id).limit(1)
+
+
+def _newest(given: Incident, runbook: str) -> sa.Select[Any]:
+    """The newest earlier incident of one cause, by the index of that cause."""
     return (
-        sa.select(incident.c.id, incident.c.received_at, confirmed.c.runbook)
-        .select_from(incident.join(confirmed))
+        sa.select(incident.c.id, confirmed.c.received_at, confirmed.c.runbook)
+        .select_from(confirmed.join(incident))
         .where(
-            confirmed.c.named,
-            confirmed.c.runbook.in_(named),
+            confirmed.c.runbook == runbook,
+            confirmed.c.named.is_(True),
+            confirmed.c.received_at < given.received_at.timestamp(),
             incident.c.id != given.id,
             incident.c.state != State.JOINED.value,
-            incident.c.received_at < given.received_at.timestamp(),
         )
-        .order_by(incident.c.received_at.desc(), incident.c.id)
+        .order_by(confirmed.c.received_at.desc())
         .limit(1)
     )
 

@@ -12,7 +12,7 @@ from tailhound.model import Incident, State
 from tailhound.store.accuracy import Accuracy, read_accuracy
 from tailhound.store.database import Database, open_readers
 from tailhound.store.failures import explained
-from tailhound.store.finding import Wanted, alike, matching
+from tailhound.store.finding import Wanted, matching, related
 from tailhound.store.recordings import Part, read_parts
 from tailhound.store.records import read_whole, whole
 from tailhound.store.tables import counter, incident, outbox, output
@@ -88,7 +88,7 @@ class IncidentReader:
 
     def alike(self, given: Incident, *, limit: int = 5) -> tuple[Incident, ...]:
         """Earlier incidents of the same workload or of the same cause, newest first."""
-        return self._read(alike(given, limit))
+        return self._read(related(given, limit))
 
     def _read(self, wanted: sa.Select[Any]) -> tuple[Incident, ...]:
         with explained(self._name), self._engine.connect() as connection:

@@ -47,7 +47,10 @@ _RAISE = (
 )
 _INSERT = sa.insert(incident)
 _FORGET = sa.delete(confirmed).where(confirmed.c.incident_id == sa.bindparam("row_id"))
-_CONFIRM = sa.insert(confirmed)
+_RECEIVED = sa.select(incident.c.received_at).where(incident.c.id == sa.bindparam("incident_id"))
+_CONFIRM = sa.insert(confirmed).values(
+    incident_id=sa.bindparam("incident_id"), received_at=_RECEIVED.scalar_subquery()
+)
 _REPEATS = (
     sa.update(incident)
     .where(incident.c.id == sa.bindparam("row_id"))

@@ -87,6 +87,12 @@ sa.Index(
 sa.Index("th_incident_received", incident.c.received_at)
 sa.Index("th_incident_revision", incident.c.revision)
 sa.Index("th_incident_resolved_key", incident.c.resolved_key)
+sa.Index(
+    "th_incident_joined",
+    incident.c.joined_into,
+    sqlite_where=incident.c.joined_into != "",
+    postgresql_where=incident.c.joined_into != "",
+)
 incident_active = sa.Index(
     "th_incident_active",
     incident.c.changed_at,
@@ -111,6 +117,12 @@ alert = sa.Table(
 sa.Index("th_alert_incident", alert.c.incident_id, alert.c.status)
 sa.Index("th_alert_same", alert.c.incident_id, alert.c.fingerprint)
 sa.Index("th_alert_changed", alert.c.changed_at)
+sa.Index(
+    "th_alert_firing",
+    alert.c.starts_at,
+    sqlite_where=alert.c.status == "firing",
+    postgresql_where=alert.c.status == "firing",
+)
 
 investigation = sa.Table(
     "th_investigation",
@@ -211,10 +223,12 @@ confirmed = sa.Table(
     sa.Column("incident_id", _ID, sa.ForeignKey("th_incident.id"), primary_key=True),
     sa.Column("runbook", sa.String(200), primary_key=True),
     sa.Column("named", sa.Boolean, nullable=False),
+    sa.Column("received_at", sa.Float, nullable=False, server_default="0"),
 )
 """The causes that an incident's diagnosis confirms; `named` are those of its headline. What lists
-and counts look at, without opening a diagnosis."""
+and counts look at, without opening a diagnosis. `received_at` is the incident's."""
 sa.Index("th_confirmed_runbook", confirmed.c.runbook)
+sa.Index("th_confirmed_newest", confirmed.c.runbook, confirmed.c.named, confirmed.c.received_at)
 
 feedback = sa.Table(
     "th_feedback",
@@ -291,3 +305,4 @@ click = sa.Table(
     sa.Column("at", sa.Float, nullable=False),
 )
 """Clicks by the id of their envelope: a second delivery of the same click is a no-op."""
+sa.Index("th_click_incident", click.c.incident_id)
