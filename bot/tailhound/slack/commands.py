@@ -1,6 +1,7 @@
 """What `/tailhound` answers. Pure; values are escaped."""
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,6 +31,8 @@ WAITS: Final = (
 _NEXT: Final = (
     "*Re-check* under a message looks again; `/tailhound help` lists what else can be done."
 )
+_INCIDENT: Final = re.compile(r"(?=[A-Za-z]*[0-9])[A-Za-z0-9]{4}")
+"""What reads like an incident's id, and like no word: four letters and digits."""
 _SHOWN: Final = 20
 _LENGTH: Final = 2_900
 
@@ -41,7 +44,14 @@ def help_text() -> str:
 
 
 def unknown_text(word: str) -> str:
-    """An unknown word runs nothing and gets the nearest command."""
+    """An unknown word runs nothing and gets the nearest command, an incident's id what it goes
+    with.
+    """
+    if _INCIDENT.fullmatch(word):
+        return (
+            f"{escape.code(word.upper())} alone does nothing. *Re-check* and *Full evidence* stand "
+            "under its message; `/tailhound silence INCIDENT` silences its alerts."
+        )
     near = difflib.get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.6)
     hint = f" Did you mean `{near[0]}`?" if near else ""
     return f"No command {escape.code(word)}.{hint} `/tailhound help` lists all {len(COMMANDS)}."

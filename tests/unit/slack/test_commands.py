@@ -20,7 +20,7 @@ from tailhound.settings import Settings
 from tailhound.slack.approvers import Approvers
 from tailhound.slack.blocks import message
 from tailhound.slack.command_texts import subject_labels
-from tailhound.slack.commands import COMMANDS
+from tailhound.slack.commands import COMMANDS, unknown_text
 from tailhound.slack.deeds import Begun
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER
@@ -418,3 +418,11 @@ def test_with_a_dead_token_people_stop_changes_and_do_nothing_else() -> None:
         assert room.type("stop game day").startswith("⛔ u0ana stopped all changes")
         assert "which workspace this is (invalid_auth)" in room.answer("status")
         assert [call[0] for call in room.desk.stored] == ["stop"]
+
+
+@pytest.mark.parametrize("typed", ["JW2X", "1zak"])
+def test_an_incident_s_id_alone_says_what_it_goes_with(typed: str) -> None:
+    told = unknown_text(typed)
+    assert told.startswith(f"`{typed.upper()}` alone does nothing.")
+    assert "`/tailhound silence INCIDENT`" in told
+    assert unknown_text("stat").startswith("No command")

@@ -111,5 +111,7 @@ def word(sent: View, incident: Incident, runbooks: Sequence[Runbook]) -> Word | 
     named = [one.runbook for one in telling.headline_causes(incident.diagnosis)]
     if rating is Rating.WRONG and named == [cause]:
         return {CAUSE: "This is the cause that was named. Choose another one, or Right above."}
+    if rating is Rating.WRONG and not sheet.chosen(sent, CAUSE):
+        return {CAUSE: "Choose what it was, or “not in this list” where nobody knows."}
     note = clean(sheet.chosen(sent, NOTE))[:NOTE_LENGTH]
     return Word(rating=rating, cause=cause, note=note)

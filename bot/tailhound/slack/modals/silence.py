@@ -237,7 +237,7 @@ def _past(past: Past) -> str:
     least = "" if past.whole else "at least "
     told = f"{least}{plural(past.alerts, 'alert')}"
     if not past.real:
-        return f"{told}, none of them a page of an incident that is known to have been real"
+        return f"{told}, none was a real page"
     pages = f"pages of {plural(len(past.real), 'real incident')}"
     return f"{told}, among them {pages}: {escape.value(listed(past.real, 5), 80)}"
 
