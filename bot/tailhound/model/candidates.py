@@ -60,7 +60,7 @@ def would_tell_apart(diagnosis: Diagnosis) -> str:
         f"{small(check.claim.rstrip('.'))} ({cause_name(cause.runbook)})"
         for cause in confirmed
         for check in cause.checks
-        if check.truth is Truth.UNKNOWN
+        if check.counts is Truth.UNKNOWN
     ]
     if open_:
         return "; ".join(open_[:2])

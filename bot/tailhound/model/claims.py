@@ -243,7 +243,7 @@ def deciding(cause: Cause) -> Check | None:
     """
 
     def of(part: Part, truth: Truth) -> list[Check]:
-        return [check for check in cause.checks if check.part is part and check.truth is truth]
+        return [check for check in cause.checks if check.part is part and check.counts is truth]
 
     found = [*of(Part.REFUTE, Truth.TRUE), *of(Part.CONFIRM, Truth.FALSE)]
     if cause.verdict is Verdict.NOT_APPLICABLE:

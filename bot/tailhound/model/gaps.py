@@ -103,7 +103,7 @@ def _grouped(found: Iterable[tuple[Gap, str]]) -> dict[Gap, tuple[str, ...]]:
 
 
 def _misses_something(cause: Cause) -> bool:
-    return not cause.checks or any(check.truth is Truth.UNKNOWN for check in cause.checks)
+    return not cause.checks or any(check.counts is Truth.UNKNOWN for check in cause.checks)
 
 
 def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:

@@ -55,7 +55,9 @@ class Check:
     """One claim of a runbook, answered.
 
     `needs` are the bounds as (comparison, number, unit), to write "needs 25 %": they come from the
-    named thresholds of the condition. `missing` names the facts that would decide.
+    named thresholds of the condition. `missing` names the facts that would decide. `taken` is what
+    the verdict goes by where nothing of it was measured and the condition says what then holds; the
+    claim itself is unknown.
     """
 
     claim: str
@@ -65,6 +67,12 @@ class Check:
     seen: tuple[Seen, ...] = ()
     missing: tuple[str, ...] = ()
     needs: tuple["Bound", ...] = ()
+    taken: Truth | None = None
+
+    @property
+    def counts(self) -> Truth:
+        """What the verdict goes by."""
+        return self.truth if self.taken is None else self.taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -190,7 +190,7 @@ def _telling(result: Result, *, all_checks: bool) -> list[Check]:
     return [
         check
         for check in result.judged.checks
-        if check.truth is Truth.UNKNOWN or (check.truth is wanted) is (check.part is Part.REFUTE)
+        if check.counts is Truth.UNKNOWN or (check.counts is wanted) is (check.part is Part.REFUTE)
     ]
 
 

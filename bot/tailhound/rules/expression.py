@@ -28,13 +28,15 @@ __all__ = ["Answer", "Condition", "Facts", "Vocabulary", "compile_condition"]
 class Answer:
     """What a condition says: `missing` names the facts that would decide, when it is UNKNOWN.
 
-    When an alternative made an `or` true, `seen` and `needs` are of that one alone.
+    When an alternative made an `or` true, `seen` and `needs` are of that one alone. `assumed`: no
+    value that the condition reads was measured, and it says what then holds (`not known(..)`).
     """
 
     truth: Truth
     seen: tuple[Seen, ...]
     missing: tuple[str, ...]
     needs: tuple[Bound, ...]
+    assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +57,7 @@ class Condition:
     limits: tuple[Limit, ...]
     reckoned: tuple[Limit, ...]
     _looks: tuple[Look, ...]
+    _reads: bool
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -81,7 +84,8 @@ class Condition:
         every = self.limits if whole else (*self.limits, *self.reckoned)
         limits = [limit for limit in every if _told((limit.path,), idle)]
         seen = tuple(found for look in looks if (found := _seen(look, scope)) is not None)
-        return Answer(truth_of(value), seen, missing, _needs(limits, scope))
+        assumed = value is not None and not seen and self._reads
+        return Answer(truth_of(value), seen, missing, _needs(limits, scope), assumed)
 
 
 def compile_condition(
@@ -111,6 +115,7 @@ def compile_condition(
             limits=tuple(checker.limits),
             reckoned=tuple(checker.reckoned),
             _looks=tuple((checker.looks or checker.asides).values()),
+            _reads=bool(checker.looks),
         ),
         (),
     )

@@ -66,7 +66,8 @@ def answered(claim: Claim, part: Part, facts: Facts, thresholds: Mapping[str, fl
         claim=claim.sentence,
         condition=claim.condition.text,
         part=part,
-        truth=answer.truth,
+        truth=Truth.UNKNOWN if answer.assumed else answer.truth,
+        taken=answer.truth if answer.assumed else None,
         seen=answer.seen,
         missing=answer.missing,
         needs=answer.needs,
@@ -89,9 +90,9 @@ def _verdict(checks: Sequence[Check]) -> tuple[Verdict, str]:
         for part in (Part.APPLIES, Part.CONFIRM, Part.REFUTE)
     )
     verdict = decided(
-        all_of(check.truth for check in applies),
-        all_of(check.truth for check in confirm),
-        any_of(check.truth for check in refute),
+        all_of(check.counts for check in applies),
+        all_of(check.counts for check in confirm),
+        any_of(check.counts for check in refute),
     )
     match verdict:
         case Verdict.NOT_APPLICABLE:
@@ -105,7 +106,7 @@ def _verdict(checks: Sequence[Check]) -> tuple[Verdict, str]:
 
 
 def _first(checks: Iterable[Check], truth: Truth) -> Check:
-    return next(check for check in checks if check.truth is truth)
+    return next(check for check in checks if check.counts is truth)
 
 
 def _told(check: Check, what: str = "") -> str:
@@ -122,10 +123,10 @@ def _confirmed(confirm: Sequence[Check]) -> str:
 
 
 def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Sequence[Check]) -> str:
-    against = [check for check in refute if check.truth is Truth.TRUE]
+    against = [check for check in refute if check.counts is Truth.TRUE]
     if against:
         return f"The rules contradict each other: every claim holds, yet {_told(against[0])}"
-    unknown = [check for check in (*applies, *confirm, *refute) if check.truth is Truth.UNKNOWN]
+    unknown = [check for check in (*applies, *confirm, *refute) if check.counts is Truth.UNKNOWN]
     if unknown:
         rest = f" + {plural(len(unknown) - 1, 'more claim')}" if unknown[1:] else ""
         return f"Evidence is missing for “{unknown[0].claim}”{rest}."
@@ -135,7 +136,7 @@ def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Seque
 
 def _lowers(claim: Claim, check: Check) -> str:
     """What lowers the confidence, where an optional claim is not true."""
-    if check.truth is Truth.UNKNOWN:
+    if check.counts is Truth.UNKNOWN:
         return f"“{claim.sentence}” is unknown"
     return claim.otherwise or f"“{claim.sentence}” does not hold"
 
@@ -153,7 +154,7 @@ def confidence(
     """
     reasons: list[tuple[Confidence, str]] = []
     optional = zip(runbook.optional, judged.part(Part.OPTIONAL), strict=True)
-    open_ = [_lowers(claim, check) for claim, check in optional if check.truth is not Truth.TRUE]
+    open_ = [_lowers(claim, check) for claim, check in optional if check.counts is not Truth.TRUE]
     if open_:
         reasons.append((Confidence.MEDIUM, open_[0]))
     if not onset_known:

@@ -71,8 +71,8 @@ def _guarded(mitigation: Mitigation, known: Known) -> str:
     """The first guard that does not hold, with what it saw; "" when all hold."""
     for guard in mitigation.guard:
         check = answered(guard, Part.CONFIRM, known.facts, known.thresholds)
-        if check.truth is not Truth.TRUE:
-            word = "is unknown" if check.truth is Truth.UNKNOWN else "does not hold"
+        if check.counts is not Truth.TRUE:
+            word = "is unknown" if check.counts is Truth.UNKNOWN else "does not hold"
             seen = claims.sentence(check)
             return f"“{check.claim}” {word}" + (f": {seen}" if seen else "")
     return ""

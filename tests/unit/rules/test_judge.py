@@ -258,3 +258,26 @@ def test_two_bounds_of_one_value_are_a_range_only_where_both_must_hold() -> None
     assert told_of(apart, cpu={"lost": 0.1}) == [
         "lost 0.1 s per second (needs 0.15 s per second or under 0.05 s per second)"
     ]
+
+
+# --- what holds although nobody measured it
+
+
+def test_a_claim_of_which_nothing_was_measured_is_unknown_and_counts_as_its_author_says() -> None:
+    quiet = "  - No pressure: not (known(cpu.pressure_ratio) and cpu.pressure_ratio > strong)"
+    runbook = load(RUNBOOK.replace("optional:\n", f"{quiet}\noptional:\n"))
+    for ratio, truth, counts in ((None, U, T), (0.1, T, T), (0.5, F, F)):
+        judged = judge(runbook, facts(cpu={"pressure_ratio": ratio}))
+        found = next(one for one in judged.checks if one.claim == "No pressure")
+        assert (found.truth, found.counts) == (truth, counts)
+        assert judged.verdict is (CONFIRMED if counts is T else UNKNOWN)
+    unmeasured = next(one for one in judge(runbook, facts()).checks if one.claim == "No pressure")
+    assert claims.mark(unmeasured) == "?"
+    assert claims.told(unmeasured).startswith("not measured")
+
+
+def test_a_claim_about_what_is_known_is_answered_without_a_measurement() -> None:
+    read = "  - Pressure is counted: known(cpu.pressure_ratio)"
+    runbook = load(RUNBOOK.replace("refute:\n", f"{read}\nrefute:\n"))
+    found = judge(runbook, facts()).part(Part.OPTIONAL)[-1]
+    assert (found.truth, found.taken) == (F, None)

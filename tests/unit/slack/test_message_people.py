@@ -165,7 +165,7 @@ def test_a_verdict_that_a_person_disputes_is_no_headline_once_resolved() -> None
 
 def test_one_who_agrees_settles_a_dispute() -> None:
     told = slots(replace(RESOLVED, feedback=(SAID_WRONG, SAID_RIGHT)))
-    assert told["H"].endswith("the CPU limit stops the engine")
+    assert told["H"].endswith("the CPU limit stopped the engine")
     assert "disputes" not in told["W"]
 
 
