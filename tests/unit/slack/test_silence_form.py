@@ -557,4 +557,4 @@ def test_a_form_that_was_closed_meanwhile_is_not_changed_and_can_be_opened_again
     assert room.slack.refused == ["not_found"]
     assert room.slack.modal() is None
     room.desk.was = Past(alerts=1)
-    assert "1 alert, none of them a page" in texts(opened(room))
+    assert "1 alert, none was a real page" in texts(opened(room))
