@@ -2,8 +2,8 @@
 
 All of it comes from the configuration and from what labels match there: no label names a channel
 or a group by itself, so that nobody who may write an alert may ping whom they like. The labels that
-count are those of the worst alert. An annotation may name a thread, but only in a channel that the
-incident goes to anyway.
+count are those of the worst alert. An annotation of it, or of one that is as bad, may name a
+thread, but only in a channel that the incident goes to anyway.
 """
 
 import re
@@ -113,10 +113,11 @@ def _fits(pattern: str, value: str) -> bool:
 
 
 def _named(incident: Incident) -> str:
-    """The thread that an annotation names, as it stands there: the worst alert's first."""
-    worst = (incident.worst,) if incident.worst else ()
+    """The thread that an annotation names, as it stands there. A lesser alert names none: it could
+    bury a page below some old message.
+    """
     texts: Iterator[str] = (
-        one.annotations.get(THREAD_ANNOTATION, "").strip() for one in (*worst, *incident.firing)
+        one.annotations.get(THREAD_ANNOTATION, "").strip() for one in incident.worst_ones
     )
     return next(filter(None, texts), "")
 

@@ -29,7 +29,7 @@ LEFT = "left"
 _UNSENDABLE = outbox.c.state.in_(("broken", LEFT))
 
 
-_LENGTHS = {"state": 10, "message": 200, "seen": 64, "error": 2_000}
+_LENGTHS = {"state": 10, "message": 200, "thread": 40, "seen": 64, "error": 2_000}
 """Characters of what a notifier answers that are kept; it is text from outside."""
 
 
@@ -199,7 +199,9 @@ def _settle(
 def _posted(letter: Letter, result: Posted, now: datetime) -> dict[str, object]:
     newer = outbox.c.wanted_revision > letter.revision
     is_first = bool(result.message) and not letter.claim.message
+    kept = {"thread": ""} if result.loose else {}  # what hangs in its thread hangs on itself now
     return {
+        **kept,
         "state": sa.case((newer, "pending"), else_="sent"),
         "urgent": sa.case((newer, outbox.c.urgent), else_=sa.false()),
         "message": result.message,

@@ -121,6 +121,12 @@ class Incident:
         return min(self.firing or self.alerts, key=_rank, default=None)
 
     @property
+    def worst_ones(self) -> tuple[Alert, ...]:
+        """The worst alert, and those that are as bad, in the order in which they began."""
+        alerts = sorted(self.firing or self.alerts, key=_rank)
+        return tuple(one for one in alerts if badness(one.rated) == badness(alerts[0].rated))
+
+    @property
     def name(self) -> str:
         """The name of the worst alert, or what stands for it."""
         return self.worst.name if self.worst else "unreadable alert"
@@ -137,11 +143,12 @@ class Incident:
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Who looks after what is ill, as the labels of the worst alert that names somebody say,
-        and who keeps the runbooks of the causes that were found; each once.
+        """Who looks after what is ill, as the labels of the worst alert say, or of one that is as
+        bad, and who keeps the runbooks of the causes that were found; each once.
+
+        A lesser alert names nobody: whoever may write one could take a page to their channel.
         """
-        alerts = sorted(self.firing or self.alerts, key=_rank)
-        labelled = next((alert.owner for alert in alerts if alert.owner), "")
+        labelled = next((alert.owner for alert in self.worst_ones if alert.owner), "")
         named = self.diagnosis.named if self.diagnosis else ()
         return tuple(dict.fromkeys(filter(None, (labelled, *(cause.owner for cause in named)))))
 

@@ -90,12 +90,14 @@ class Posted:
     A part that has nothing to say yet is `Posted` with an empty `message`: it is asked again when
     the incident changes. `called` is false when the service was not asked to show anything, as all
     stands already or there is nothing to show: that says nothing about whether it takes messages.
+    `loose` is true when there is no thread where it was to hang: it stands in the place itself.
     """
 
     place: str
     message: str
     seen: str = ""
     called: bool = True
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

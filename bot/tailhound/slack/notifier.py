@@ -85,7 +85,9 @@ class SlackNotifier:
         shown = self._storm(storm) if storm else self._own(delivery, delivery.mention)
         anew = self._own(delivery, "") if delivery.mention and delivery.message else shown
         wordings, instead = self._wordings(shown), self._wordings(anew)
-        return await self._sender.send(Draft(delivery, wordings, anew=instead))
+        buried = bool(delivery.thread) and delivery.incident.is_page
+        draft = Draft(delivery, wordings, broadcast=buried, anew=instead)
+        return await self._sender.send(draft)
 
     async def notice(self, channel: str, told: Notice, *, is_new: bool) -> Result:
         """Post what is wrong with tailhound itself, or edit the message that stands."""

@@ -187,7 +187,8 @@ class Sender:
         place = str(outcome.data.get("channel") or delivery.place)
         message = outcome.data.get("message") or {}
         if not is_reply(delivery) or message.get("thread_ts"):
-            return Posted(place, ts, draft.seen)
+            loose = bool(delivery.thread) and not message.get("thread_ts")
+            return Posted(place, ts, draft.seen, loose=loose)
         _LOG.warning("the message of %s in %s is gone: a reply waits for a new one",
                      delivery.incident.id, place)  # fmt: skip
         await self._calls.ask(lambda web: web.chat_delete(channel=place, ts=ts))

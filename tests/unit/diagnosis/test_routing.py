@@ -232,11 +232,21 @@ def test_owners_are_whom_the_labels_name_and_who_keeps_the_primary_runbook() -> 
     assert replace(group(labelled("warning")), diagnosis=found_by("")).owners == ()
 
 
-def test_a_worse_alert_that_names_nobody_does_not_take_the_owner_away() -> None:
+def test_only_an_alert_that_is_as_bad_as_the_worst_names_the_owner() -> None:
     owned = replace(labelled("warning"), owner="serving")
-    assert group(owned, labelled("critical")).owners == ("serving",)
+    assert group(owned, labelled("critical")).owners == ()
     worse = replace(labelled("critical"), owner="storage")
     assert group(owned, worse).owners == ("storage",)
+    as_bad = replace(labelled("page", 3), owner="serving")
+    assert group(labelled("critical"), as_bad).owners == ("serving",)
+
+
+def test_a_lesser_alert_does_not_take_a_page_to_its_owner() -> None:
+    noise = replace(labelled("info"), owner="other")
+    found = slack({"owner": "other", "channel": "C0OTHER"}, ONCALL)
+    for order in ((noise, labelled("critical", 3)), (labelled("critical", 3), noise)):
+        assert routed(group(*order), found) == (Routed(channel="C1", mention="S0ONCALL"),)
+    assert [to.channel for to in routed(group(noise), found)] == ["C0OTHER"]
 
 
 def test_a_route_may_ask_for_an_owner() -> None:
@@ -265,6 +275,19 @@ def test_what_names_no_message_is_told_and_what_is_joined_is_not() -> None:
     assert "names no message" in why_no_thread(incident(thread="C0AAA/latest"), found)
     assert why_no_thread(incident(thread="C0AAA/1700000000.000100"), found) == ""
     assert why_no_thread(incident(), found) == ""
+
+
+def test_a_lesser_alert_names_no_thread_and_one_that_is_as_bad_does() -> None:
+    names = {"tailhound_thread": "C0AAA/1700000000.000100"}
+    noise = replace(labelled("info"), annotations=names)
+    found = slack(channel="C0AAA")
+    it = group(noise, labelled("critical", 3))
+    assert routed(it, found) == (Routed(channel="C0AAA"),)
+    assert why_no_thread(it, found) == ""
+    for severity in ("critical", "page"):
+        as_bad = replace(labelled(severity, 4), annotations=names)
+        (to,) = routed(group(labelled("critical", 3), as_bad), found)
+        assert to.thread == "1700000000.000100"
 
 
 def test_only_the_channel_of_the_thread_changes() -> None:

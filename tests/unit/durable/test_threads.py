@@ -31,6 +31,7 @@ class Threads:
     own: list[Delivery] = field(default_factory=list)
     calls: list[Delivery] = field(default_factory=list)
     refuses_own: bool = False
+    has_no_thread: bool = False
     holds_back: dict[str, Later] = field(default_factory=dict)
 
     async def deliver(self, delivery: Delivery) -> Posted | Later | Refusal:
@@ -38,7 +39,8 @@ class Threads:
             if self.refuses_own:
                 return Refusal("the channel is archived: choose another one")
             self.own.append(delivery)
-            return Posted(delivery.place, "root")
+            loose = self.has_no_thread and bool(delivery.thread)
+            return Posted(delivery.place, "root", loose=loose)
         if delivery.part in self.holds_back:
             return self.holds_back.pop(delivery.part)
         text = self.says.get(delivery.part, delivery.part)
@@ -179,6 +181,26 @@ def test_an_incident_that_hangs_in_a_thread_has_its_posts_in_that_thread(tmp_pat
             at.change()
             await at.settled()
             assert [call.thread for call in at.chat.calls] == ["root", "before"]
+
+    kit.run(run())
+
+
+def test_where_its_thread_is_nowhere_its_posts_hang_on_the_incidents_message(
+    tmp_path: Path,
+) -> None:
+    async def run() -> None:
+        async with scene(tmp_path, Threads(says={"timeline": "one"}, has_no_thread=True)) as at:
+            await at.settled()
+            with at.desk.database.writing() as connection:
+                own = sa.update(table).where(table.c.part == "")
+                connection.execute(own.values(thread="nowhere", state="pending", message=""))
+            at.sender.wake()
+            await at.settled()
+            at.chat.says["timeline"] = "one, two"
+            at.change()
+            await at.settled()
+            assert [call.thread for call in at.chat.own] == ["", "nowhere", ""]
+            assert {call.thread for call in at.chat.calls} == {"root"}
 
     kit.run(run())
 

@@ -437,6 +437,32 @@ def test_a_reply_whose_message_is_gone_does_not_stay_in_the_channel(slack: Slack
     run(slack, act)
 
 
+def test_a_message_whose_thread_is_nowhere_is_told_to_stand_alone(slack: SlackStandin) -> None:
+    async def act(thread: Thread) -> None:
+        loose = await thread.posted("", thread="1600000000.000100")
+        assert loose.loose
+        hung = await thread.posted("", replace(CONFIRMED, id="7F3K"), thread=loose.message)
+        assert not hung.loose
+        assert not (await thread.posted("", replace(CONFIRMED, id="2B2B"))).loose
+
+    run(slack, act)
+
+
+@pytest.mark.parametrize(("severity", "seen"), [("critical", True), ("warning", False)])
+def test_a_page_that_joins_a_thread_is_seen_in_the_channel(
+    slack: SlackStandin, severity: str, seen: bool
+) -> None:
+    async def act(thread: Thread) -> None:
+        await thread.own()
+        alerts = tuple(replace(one, severity=severity) for one in CONFIRMED.alerts)
+        other = replace(CONFIRMED, id="7F3K", alerts=alerts)
+        ts = (await thread.posted("", other, thread=thread.root)).message
+        assert [reply["ts"] for reply in thread.replies()] == [ts]
+        assert (ts in [message["ts"] for message in slack.messages(CHANNEL)]) is seen
+
+    run(slack, act)
+
+
 def test_what_only_a_post_in_a_thread_lacks_stops_no_other_message(slack: SlackStandin) -> None:
     async def act(thread: Thread) -> None:
         slack.faults.methods = frozenset({"files.getUploadURLExternal"})
