@@ -96,6 +96,34 @@ def test_a_verdict_is_one_body_with_what_a_pager_needs() -> None:
     assert body["text"].startswith("8R5W  cause found")
 
 
+@pytest.mark.parametrize("name", ["<!channel> a", "@everyone a", "<http://evil.example|a>"])
+def test_the_text_mentions_nobody_and_links_nothing(name: str) -> None:
+    hook = Hook()
+    alerts = tuple(replace(one, name=name) for one in UNKNOWN.alerts)
+    deliver(hook, replace(UNKNOWN, alerts=alerts))
+    (body,) = hook.bodies
+    assert body["alert"] == name
+    assert "a" in body["text"]
+    assert not any(mark in body["text"] for mark in ("<", ">", "@", "://"))
+
+
+def test_what_was_lost_is_posted_again_though_its_mark_is_the_same() -> None:
+    hook = Hook()
+    first = deliver(hook, CONFIRMED)
+    assert isinstance(first, Posted)
+    deliver(hook, CONFIRMED, message="8R5W", seen=first.seen)
+    assert len(hook.bodies) == 1
+    deliver(hook, CONFIRMED, message="8R5W", seen=first.seen, unsure=True)
+    assert [body["id"] for body in hook.bodies] == [f"8R5W-{first.seen}"] * 2
+
+
+def test_what_another_replica_has_taken_over_is_not_posted() -> None:
+    hook = Hook()
+    later = deliver(hook, CONFIRMED, holds=lambda: False)
+    assert isinstance(later, Later)
+    assert hook.bodies == []
+
+
 @pytest.mark.parametrize("incident", [FIRST, COLLECTING], ids=["first", "collecting"])
 def test_what_is_no_outcome_yet_is_not_posted(incident: Incident) -> None:
     hook = Hook()

@@ -19,6 +19,7 @@ UNHEARD: Final = "unheard"
 
 _LONGEST: Final = 300
 _LONGEST_PAUSE: Final = 300.0
+_LOOK_ALIKES: Final = str.maketrans({"<": "‹", ">": "›", "@": "＠"})
 _ABOUT_THIS_BODY: Final = frozenset({400, 413, 422})
 _FOR_NOW: Final = frozenset({408, 425, 429})
 _OUTCOMES: Final = (State.DIAGNOSED, State.MITIGATING, State.RESOLVED, State.JOINED, State.FAILED)
@@ -77,7 +78,7 @@ def _told(incident: Incident, public_url: str) -> dict[str, Any]:
         "title": _plain(headline(incident)),
         "cause": diagnosis.primary if diagnosis else None,
         "confidence": sure.value if sure else None,
-        "text": line(incident),
+        "text": _unmarked(line(incident)),
         "page": f"{public_url}/incidents/{incident.id}" if public_url else None,
     }
 
@@ -132,6 +133,13 @@ def _plain(text: str) -> str:
     """Text from outside on one short line, without secrets."""
     shown = redacted("".join(letter if letter.isprintable() else " " for letter in text))
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+
+
+def _unmarked(text: str) -> str:
+    """The line for where chat services would read mentions, markup and links in it: look-alikes
+    stand for what begins them.
+    """
+    return text.translate(_LOOK_ALIKES).replace("://", ":∕∕")
 
 
 def _time(at: datetime) -> str:

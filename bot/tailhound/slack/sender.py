@@ -1,10 +1,10 @@
 """One message to Slack: posted once, edited from then on, looked up where an answer was lost."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
@@ -12,7 +12,8 @@ from slack_sdk.web import SlackResponse
 from tailhound.notifiers import Delivery, Later, Posted, Refusal, uncalled
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.calls import Calls, Lost, No, Outcome, Said
-from tailhound.slack.draft import EVENT_TYPE, Draft, Key, is_reply, key_of
+from tailhound.slack.draft import Draft, Key, is_reply, key_of
+from tailhound.slack.lookup import Matches, is_by, is_of, reading, ts_of
 from tailhound.slack.pace import AUTH, COMPLETE, HISTORY, POST, REPLIES, UPDATE, Pace, Rank
 from tailhound.slack.refusals import Meaning, is_dead, is_everywhere, meaning_of, todo
 
@@ -24,9 +25,11 @@ _ATTEMPTS_AT_UNKNOWN_ERRORS: Final = 5
 _SEEN: Final = frozenset({POST, UPDATE, COMPLETE})
 """Methods whose effect people see: without an answer nobody knows whether it is there."""
 
+_PASSED_AT_MOST: Final = 5
+_NONE: Final[frozenset[str]] = frozenset()
+
 Result = Posted | Later | Refusal
 Call = Callable[[SlackMessage, WebClient], SlackResponse]
-Matches = Callable[[Mapping[str, Any]], bool]
 _Unread = str | Later | Refusal | None
 
 
@@ -42,6 +45,7 @@ class Sender:
         self._unreadable: set[str] = set()
         self._dead: tuple[float, str, str | None] = (0.0, "", None)
         self._lost: dict[Key, int] = {}
+        self._self: tuple[str | None, frozenset[str]] = (None, frozenset())
         self._wording: dict[Key, int] = {}
 
     def dead(self) -> Refusal | None:
@@ -98,36 +102,63 @@ class Sender:
         limited = isinstance(alive, No) and meaning_of(alive.error) is Meaning.WAIT
         return self.later(alive, AUTH, delivery) if limited or isinstance(alive, Lost) else None
 
-    async def _look_then_post(self, draft: Draft) -> Result:
-        """An earlier post may stand: edit it if it is found, else post once more, never a third."""
+    async def _look_then_post(self, draft: Draft, passed: frozenset[str] = _NONE) -> Result:
+        """An earlier post may stand: edit it if it is found, else post once more, never a third.
+
+        `passed` are messages that were found and can't be edited.
+        """
         delivery = draft.delivery
-        found = await self.find(delivery, lambda message: _is_of(message, delivery))
+        found = await self.find(
+            delivery, lambda told: is_of(told, delivery) and str(told.get("ts")) not in passed
+        )
         if isinstance(found, Later | Refusal):
             return found
         if found:
-            return await self._edit(draft, found, anew=False)
+            return await self._edit(draft, found, passed=passed | {found})
         refusal = self.no_third(delivery) if found is None else None
         later = None if refusal else await self.answers(delivery)
         return refusal or later or await self._post(draft)
 
     async def find(self, delivery: Delivery, matches: Matches) -> str | Later | Refusal | None:
-        """The ts of a message that matches; "" when there is none, None when nobody can tell."""
+        """The ts of a message of ours that matches; "" when there is none, None when nobody can
+        tell. What others post does not count, whatever its metadata and its files say.
+        """
         if delivery.place in self._unreadable:
             return None
+        ours = await self._ours(delivery)
+        if not isinstance(ours, frozenset):
+            return ours
         method = REPLIES if delivery.thread else HISTORY
         cursor = ""
         for _ in range(_PAGES_OF_HISTORY):
             wait = self._held(method, delivery)
             if wait is not None:
                 return wait
-            outcome = await self._calls.ask(_reading(delivery, cursor))
+            outcome = await self._calls.ask(reading(delivery, cursor))
             if not isinstance(outcome, Said):
                 return self._unread(outcome, method, delivery)
-            found = _ts_of(outcome, delivery, matches)
+            found = ts_of(outcome, delivery, lambda told: is_by(told, ours) and matches(told))
             cursor = str((outcome.data.get("response_metadata") or {}).get("next_cursor") or "")
             if found or not cursor:
                 return found
         return None
+
+    async def _ours(self, delivery: Delivery) -> frozenset[str] | Later | Refusal:
+        """The ids by which Slack signs what this app posts; asked once for each token."""
+        token = self._calls.web.token
+        if self._self[1] and self._self[0] == token:
+            return self._self[1]
+        wait = self._held(AUTH, delivery)
+        if wait is not None:
+            return wait
+        told = await self._calls.ask(lambda web: web.auth_test())
+        if not isinstance(told, Said):
+            return self.settled(told, AUTH, delivery)
+        ids = frozenset(str(told.data.get(name) or "") for name in ("bot_id", "user_id")) - {""}
+        if not ids:
+            return self.later(Lost("auth.test did not tell who this is", False), AUTH, delivery)
+        self._self = (token, ids)
+        return ids
 
     def _unread(self, outcome: Outcome, method: str, delivery: Delivery) -> _Unread:
         """What it means that the messages of a place were not told.
@@ -194,8 +225,10 @@ class Sender:
         await self._calls.ask(lambda web: web.chat_delete(channel=place, ts=ts))
         return Posted(delivery.place, "")
 
-    async def _edit(self, draft: Draft, ts: str, *, anew: bool = True) -> Result:
-        """Edit the message; where it can't be edited, and `anew` allows it, post a new one."""
+    async def _edit(self, draft: Draft, ts: str, *, passed: frozenset[str] = _NONE) -> Result:
+        """Edit the message; where it can't be edited, post a new one. Where it was only `passed`
+        while looking for a post that was lost, look on.
+        """
         delivery = draft.delivery
         wait = self._pace.before_update(ts, draft.rank)
         if wait > 0:
@@ -207,7 +240,9 @@ class Sender:
             self.stands(delivery)
             return Posted(place=delivery.place, message=ts, seen=draft.seen)
         gone = isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.POST_ANEW
-        if gone and anew:
+        if gone and passed and len(passed) < _PASSED_AT_MOST:
+            return await self._look_then_post(draft, passed)
+        if gone and not passed:
             _LOG.warning("the message %s in %s can't be edited: a new one", ts, delivery.place)
             fresh = replace(draft, wordings=draft.anew or draft.wordings)
             lost = self.posts_lost(delivery) > 0
@@ -269,43 +304,6 @@ class Sender:
 
 def _is_too_much(outcome: Outcome) -> bool:
     return isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.SHORTEN
-
-
-def _reading(delivery: Delivery, cursor: str) -> Callable[[WebClient], SlackResponse]:
-    """A page of where the message would stand: its thread, or the channel since the incident."""
-    page: dict[str, Any] = {
-        "channel": delivery.place,
-        "cursor": cursor or None,
-        "limit": 200,
-        "include_all_metadata": True,
-    }
-    oldest = f"{delivery.incident.received_at.timestamp() - 60:.6f}"
-
-    def read(web: WebClient) -> SlackResponse:
-        if delivery.thread:
-            return web.conversations_replies(ts=delivery.thread, **page)
-        return web.conversations_history(oldest=oldest, **page)
-
-    return read
-
-
-def _is_of(message: Mapping[str, Any], delivery: Delivery) -> bool:
-    metadata = message.get("metadata") or {}
-    payload = metadata.get("event_payload") or {}
-    return (
-        metadata.get("event_type") == EVENT_TYPE
-        and payload.get("incident") == delivery.incident.id
-        and payload.get("part", "") == delivery.part
-    )
-
-
-def _ts_of(outcome: Said, delivery: Delivery, matches: Matches) -> str:
-    """The first that matches; not the one that is known and can't be edited."""
-    for found in outcome.data.get("messages", ()):
-        ts = str(found.get("ts", ""))
-        if ts and ts != delivery.message and matches(found):
-            return ts
-    return ""
 
 
 def _pause(delivery: Delivery) -> float:

@@ -16,6 +16,7 @@ from tailhound.notifiers import Delivery, Later, Posted, Refusal, Storm
 from tailhound.slack.buttons import Offers
 from tailhound.slack.calls import client
 from tailhound.slack.draft import Draft
+from tailhound.slack.local.world import BOT_USER
 from tailhound.slack.notifier import SlackNotifier
 from tailhound.slack.pace import Rank
 from tests.samples.incidents import COLLECTING, CONFIRMED, FIRST, RESOLVED
@@ -324,6 +325,34 @@ def test_the_second_post_is_kept_until_slack_answers_again(world: World) -> None
     assert world.slack.posts() == 0
     world.posted(unsure=True, attempt=3)
     assert world.slack.posts() == 1
+
+
+@pytest.mark.parametrize("lies", [False, True])
+def test_what_another_app_posts_under_our_metadata_is_not_our_message(
+    world: World, lies: bool
+) -> None:
+    """`lies`: it is signed as ours, and still can't be edited."""
+    world.slack.core.scopes = SCOPES | {"channels:history"}
+    ts = world.slack.core.world.next_ts()
+    payload = {"incident": FIRST.id, "revision": 1}
+    world.slack.core.channels[CHANNEL].messages[ts] = {
+        "type": "message",
+        "ts": ts,
+        "text": "lunch?",
+        "user": BOT_USER if lies else "U0MAL",
+        "bot_id": "B0EVIL",
+        "metadata": {"event_type": "tailhound_incident", "event_payload": payload},
+    }
+    ours = world.posted(unsure=True)
+    assert ours != ts
+    tried = [call.arguments["ts"] for call in world.slack.done if call.method == "chat.update"]
+    assert ts not in tried
+    assert world.slack.refused == (["cant_update_message"] if lies else [])
+    world.slack.refused.clear()
+    world.restarted()
+    assert world.posted(CONFIRMED, unsure=True) == ours
+    assert world.slack.posts() == 1
+    world.slack.refused.clear()
 
 
 def test_a_hanging_slack_costs_the_timeout_and_is_unsure(world: World) -> None:
