@@ -1,4 +1,4 @@
-"""Looking for a message whose post nobody answered: where it would stand, and by what it is known."""
+"""Looking for a message whose post nobody answered: where it would stand, and how it is known."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
