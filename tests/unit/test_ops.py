@@ -2,15 +2,19 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from tailhound.app.arrivals import LATE
+from tailhound.app.backends import Needs, backend_lines
+from tailhound.app.board import Mood, Standing
 from tailhound.app.ops import OpsWatch, Watching
 from tailhound.durable.ops import Notice, OwnTroubles
 from tailhound.notifiers import Later, Posted, Refusal
+from tailhound.settings import Settings
 from tailhound.store.database import open_database
 from tailhound.web.parts import HealthLine
 from tests.samples.story import NOW
@@ -85,6 +89,27 @@ def test_a_backend_that_is_down_for_a_minute_is_told_and_so_is_its_end(world: Wo
     world.turn(30)
     assert world.said[1:] == [("Prometheus does not answer in time, over", False)]
     assert world.watch.notes() == []
+
+
+def test_a_backend_that_answers_and_refuses_a_question_is_no_trouble_of_all(world: World) -> None:
+    needs = Needs(causes=1, by_backend={"prometheus": 1})
+    refuses = Standing(
+        backend="prometheus",
+        mood=Mood.ANSWERS,
+        since=NOW - timedelta(days=1),
+        at=NOW,
+        refused=("query too long",),
+    )
+    world.lines = backend_lines((refuses,), Settings(), needs, NOW)
+    assert world.lines[0].works is False
+    for _ in range(4):
+        world.turn()
+    assert world.said == []
+    assert world.watch.notes() == []
+    gone = replace(refuses, mood=Mood.GONE, refused=())
+    world.lines = backend_lines((gone,), Settings(), needs, NOW)
+    world.turn()
+    assert len(world.said) == 1
 
 
 def test_slack_is_late_when_it_is_so_at_two_looks(world: World) -> None:

@@ -116,6 +116,7 @@ def _line(at: Standing, lost: str, now: datetime) -> HealthLine:
             effect=f"what it refused stays unknown: {_reason(at.refused)}",
             fix=_fix(at.refused) or fix_of(Mood.REFUSES),
             since=at.since,
+            partly=True,
         )
     if at.mood is Mood.ANSWERS:
         return HealthLine(

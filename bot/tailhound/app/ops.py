@@ -115,6 +115,9 @@ class OpsWatch:
         return [one for one in found if now - one.since >= LASTS or one.kind in _AT_ONCE]
 
     def _backends(self) -> Sequence[OwnTrouble]:
+        """Those that don't answer. One that refuses a single question is no trouble of all: the
+        page on health and the messages that lack the answer say so.
+        """
         return [
             OwnTrouble(
                 kind=f"backend {line.name}",
@@ -124,7 +127,7 @@ class OpsWatch:
                 fix=line.fix,
             )
             for line in self._watching.backends()
-            if line.name in WATCHED and line.works is False and line.since is not None
+            if line.name in WATCHED and line.works is False and not line.partly and line.since
         ]
 
     def _late(self, now: datetime) -> Sequence[OwnTrouble]:

@@ -124,7 +124,8 @@ class HealthLine:
     """One thing that works or does not. `state` is a few words ("answers", "times out").
 
     `works` None = nobody knows. `effect` is what is lost by it. `since` is when the state began.
-    `section` is the heading that it stands under; `seconds` is how long its answers take.
+    `section` is the heading that it stands under; `seconds` is how long its answers take. `partly`:
+    it is up, and refuses single things.
     """
 
     name: str
@@ -136,6 +137,7 @@ class HealthLine:
     since: datetime | None = None
     section: str = "Backends"
     seconds: float | None = None
+    partly: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
