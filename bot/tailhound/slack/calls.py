@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import http.client
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -224,7 +225,7 @@ def _seconds(headers: Mapping[str, Any]) -> float:
     named = {key.lower(): value for key, value in headers.items()}
     value = named.get("retry-after", "1")
     text = str(value[0] if isinstance(value, list) and value else value)
-    return min(max(1.0, float(text)), 3600.0) if text.isdigit() else 1.0
+    return min(max(1.0, float(text)), 3600.0) if re.fullmatch("[0-9]{1,6}", text) else 1.0
 
 
 def _lost(error: Exception) -> Lost:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from typing import Any
 
 import pytest
 from slack_sdk import WebClient
@@ -10,7 +11,7 @@ from slack_sdk.web import SlackResponse
 
 from tailhound.errors import SettingsError
 from tailhound.slack.behind import Behind
-from tailhound.slack.calls import Calls, Lost, Said, client, fingerprint
+from tailhound.slack.calls import Calls, Lost, No, Said, client, fingerprint, outcome_of
 
 
 def answered(web: WebClient) -> SlackResponse:
@@ -132,6 +133,24 @@ def test_that_a_token_cant_be_read_is_logged_once(caplog: pytest.LogCaptureFixtu
     assert [record.message for record in caplog.records] == [
         "the token of Slack stays as it was: no such file"
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("30", 30.0), ("0", 1.0), ("999999", 3600.0), ("9" * 400, 1.0), ("\xb2", 1.0), ("-5", 1.0),
+     ("1e3", 1.0), ("", 1.0)],
+)  # fmt: skip
+def test_how_long_slack_wants_to_be_spared_is_read_from_a_plain_number_only(
+    header: str, seconds: float
+) -> None:
+    def limited(web: WebClient) -> Any:
+        answer: Any = SlackResponse(
+            client=web, http_verb="POST", api_url="", req_args={}, data={"ok": False},
+            headers={"Retry-After": header}, status_code=429,
+        )  # fmt: skip
+        return answer.validate()
+
+    assert outcome_of(limited, WebClient("xoxb-1")) == No("ratelimited", seconds)
 
 
 def test_a_fingerprint_tells_tokens_apart_and_holds_none_of_them() -> None:
