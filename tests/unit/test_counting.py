@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,21 @@ def test_what_was_not_delivered_is_not_counted() -> None:
     text = delivered(Metrics(), [(DONE, "")], Later(1.0, "rate limit"))
     assert "tailhound_first_post_seconds_count 0.0" in text
     assert 'tailhound_verdicts_total{outcome="cause found"} 0.0' in text
+
+
+def test_an_incident_has_one_first_post_whichever_channel_takes_it() -> None:
+    text = delivered(Metrics(), [(OPEN, ""), (OPEN, "")], Posted("C", "1.0"))
+    assert "tailhound_first_post_seconds_count 1.0" in text
+
+
+@pytest.mark.parametrize("other", [{"part": "timeline"}, {"unsure": True}, {"message": "1.0"}])
+def test_what_is_no_first_post_is_not_timed(other: dict[str, Any]) -> None:
+    metrics = Metrics()
+    made_here = Counting(
+        Place(Posted("C", "1.0")), metrics, lambda: NOW, posts=True, verdicts=False
+    )
+    asyncio.run(made_here.deliver(Delivery(id=1, incident=OPEN, place="C", **other)))
+    assert "tailhound_first_post_seconds_count 0.0" in metrics.text().decode()
 
 
 def test_a_new_investigation_counts_anew() -> None:

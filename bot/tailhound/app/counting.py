@@ -10,6 +10,8 @@ from tailhound.notifiers import Delivery, Later, Notifier, Posted, Refusal
 from tailhound.web.metrics import Metrics
 
 REMEMBERED = 1000
+_POST = -1
+"""In place of the number of an investigation: the first post."""
 OVERSIZED = b"tailhound: refused a body of "
 """How the notice about a refused body begins; it goes the way of any body that can't be read."""
 
@@ -17,8 +19,8 @@ ReadGroup = Callable[[bytes], AlertGroup]
 
 
 class Counting:
-    """A notifier that counts what it is told to: the first post of each incident, or each verdict
-    once. One notifier counts each, so that nothing counts twice.
+    """A notifier that counts what it is told to: the first post of each incident, in whichever
+    channel, or each verdict once. One notifier counts each, so that nothing counts twice.
     """
 
     def __init__(
@@ -42,7 +44,8 @@ class Counting:
         outcome = await self._inner.deliver(delivery)
         if isinstance(outcome, Posted):
             incident = delivery.incident
-            if self._posts and not (delivery.message or delivery.unsure or delivery.part):
+            is_first = not (delivery.message or delivery.unsure or delivery.part)
+            if self._posts and is_first and self._is_new((incident.id, _POST)):
                 took = (self._clock() - incident.received_at).total_seconds()
                 self._metrics.first_post(max(0.0, took))
             if self._verdicts:
@@ -51,13 +54,19 @@ class Counting:
 
     def _count(self, incident: Incident) -> None:
         ended = incident.diagnosis is not None or incident.state is State.FAILED
-        key = (incident.id, incident.n)
-        if not ended or incident.state is State.INVESTIGATING or key in self._seen:
+        if not ended or incident.state is State.INVESTIGATING:
             return
+        if self._is_new((incident.id, incident.n)):
+            self._metrics.decided(incident)
+
+    def _is_new(self, key: tuple[str, int]) -> bool:
+        """Whether that has not been counted yet; from now on it has."""
+        if key in self._seen:
+            return False
         self._seen[key] = None
         while len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
-        self._metrics.decided(incident)
+        return True
 
 
 def counting(read_group: ReadGroup, metrics: Metrics) -> ReadGroup:
