@@ -40,6 +40,7 @@ LISTED = 20
 LOOKED_AT = 200
 ALERTMANAGER_SECONDS = 5.0
 RUNS_AT_ONCE = 4
+_BUSY = f"{RUNS_AT_ONCE} such checks run already; try in a minute"
 LOOKED_BACK = timedelta(days=7)
 MONTH = timedelta(days=30)
 
@@ -198,6 +199,7 @@ class ServerDeeds:
         same = next((one for one in about if one.key == asked.key), None)
         seconds = float(given.settings.deadlines.verdict)
         if same is not None:
+            self._done(given.durable.check_now(same.id))  # a storm may have held its message
             return Begun(incident=same.id, joined=True, channels=self._channels(same))
         accepted = self._done(given.durable.ask(body))
         if not accepted.incidents:
@@ -205,18 +207,22 @@ class ServerDeeds:
         made = self._reader.get(accepted.incidents[0]) or asked
         return Begun(incident=accepted.incidents[0], channels=self._channels(made), seconds=seconds)
 
+    def why_no_run(self, labels: Mapping[str, str]) -> str:
+        """Labels that name nothing, or no place free; by the time of `run` there may be none."""
+        return self._stray(labels) or (_BUSY if self._runs.locked() else "")
+
     def run(self, runbook: str, labels: Mapping[str, str]) -> Incident:
         """One cause, by the backends as they are now."""
         given = self._given
-        if stray := self._stray(labels):
-            raise SettingsError(stray)
+        if why_not := self._stray(labels):
+            raise SettingsError(why_not)
         incident = _incident(body_of(labels, "somebody", given.clock()), given)
         made = given.make(only(given.compiled, runbook))
         terms = Terms(as_of=given.clock(), seconds=given.settings.deadlines.verdict)
 
         async def ran() -> Incident:
             if self._runs.locked():
-                raise SettingsError(f"{RUNS_AT_ONCE} such checks run already; try in a minute")
+                raise SettingsError(_BUSY)
             async with self._runs:
                 return await investigate(made, incident, terms)
 

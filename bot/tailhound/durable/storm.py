@@ -13,9 +13,10 @@ import sqlalchemy as sa
 from tailhound.durable.asking import Place, message_row
 from tailhound.durable.due import HERE
 from tailhound.model import PAGES, Incident
+from tailhound.model.alert import BY_HAND
 from tailhound.notifiers import STORM, Storm
 from tailhound.store.records import chunks, raise_revision, read_whole
-from tailhound.store.tables import confirmed, incident, outbox
+from tailhound.store.tables import alert, confirmed, incident, outbox
 
 HELD = "held"
 BACKLOG = 30
@@ -53,6 +54,9 @@ _IS_URGENT = sa.func.lower(incident.c.severity).in_(sorted(PAGES))
 _IS_CONFIRMED = sa.exists().where(
     confirmed.c.incident_id == incident.c.id, confirmed.c.named.is_(True)
 )
+_IS_BY_HAND = sa.exists().where(
+    alert.c.incident_id == incident.c.id, alert.c.fingerprint.startswith(BY_HAND, autoescape=True)
+)
 _LATEST = (
     sa.select(
         outbox.c.id,
@@ -84,7 +88,7 @@ def hold(connection: sa.Connection, place: Place, limits: Limits, now: datetime)
     """Hold back the first posts that are too many for this place; how many.
 
     Those of critical incidents go through while less than BACKLOG wait; beyond, only those with a
-    confirmed cause do.
+    confirmed cause do. Those that somebody asked for always do: a person waits for them.
     """
     here = {"notifier": place.notifier, "place": place.place}
     since, until = now.timestamp() - limits.seconds, now.timestamp() + limits.seconds
@@ -95,7 +99,8 @@ def hold(connection: sa.Connection, place: Place, limits: Limits, now: datetime)
     flooded = waiting > BACKLOG
     if posted < limits.messages and not flooded:
         return 0
-    spared = sa.and_(_IS_URGENT, _IS_CONFIRMED) if flooded else _IS_URGENT
+    worst = sa.and_(_IS_URGENT, _IS_CONFIRMED) if flooded else _IS_URGENT
+    spared = sa.or_(worst, _IS_BY_HAND)
     wanted = (
         sa.select(outbox.c.id, outbox.c.incident_id)
         .join(incident, incident.c.id == outbox.c.incident_id)

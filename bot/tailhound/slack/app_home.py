@@ -106,21 +106,20 @@ class HomeTab:
         inner = event.body.get("event")
         tab = inner.get("tab") if isinstance(inner, dict) else ""
         if user and tab == "home" and self._is_due(user):
-            self._behind(lambda: self._draw(user))
+            self._behind(lambda: self._look(event, user))
 
     def stop_pressed(self, ack: Ack, req: BoltRequest) -> None:
         """*Stop all changes*: stored first, then acknowledged, then shown, whatever came of it."""
         tools, event = self._tools, Event.of(req)
         user = user_of(event.body)
-        stranger = tools.people.why_stranger(event.body, safe=True)
-        person = None if stranger else tools.people.person(event.body)
-        if person is None:
+        person = tools.stopper(event)
+        if isinstance(person, str) and person != GUEST:
             ack()
+            view = trouble_view(person)
             if user:
-                view = trouble_view(stranger or STRANGER)
                 self._behind(lambda: self._publish(user, view))
             return
-        note = GUEST if tools.people.is_outsider(person) else self._stopped(event, person)
+        note = person if isinstance(person, str) else self._stopped(event, person)
         ack()
         self._behind(lambda: self._draw(user, note))
 
@@ -149,6 +148,15 @@ class HomeTab:
                 self._drawn.clear()
             self._drawn[user] = now
         return True
+
+    def _look(self, event: Event, user: str) -> None:
+        """Draw it for people of this workspace; others are told that it is not for them."""
+        people = self._tools.people
+        stranger = people.why_stranger(event.body)
+        if stranger or people.is_stranger(user):
+            self._publish(user, trouble_view(stranger or STRANGER))
+        else:
+            self._draw(user)
 
     def _draw(self, user: str, note: str = "") -> None:
         tools = self._tools

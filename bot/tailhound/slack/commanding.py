@@ -14,7 +14,7 @@ from tailhound.slack.actions import incident_in
 from tailhound.slack.commands import Standing
 from tailhound.slack.deeds import Begun
 from tailhound.slack.events import Event
-from tailhound.slack.people import GUEST
+from tailhound.slack.people import STRANGER
 from tailhound.slack.promptly import NOT_YET, Gone, Late, Silent, Told
 from tailhound.slack.silence_form import NO_ALERTMANAGER, SilenceForm
 from tailhound.slack.tools import BUSY, Tools, aloud, ephemeral
@@ -44,7 +44,6 @@ class Commanding:
                 texts.runbooks_text(tools.deeds.runbooks, words)
             ),
             "silence": self._silenced,
-            "stop": self._stop,
             "resume": self._resume,
             "help": lambda *_: ephemeral(commands.help_text()),
         }
@@ -54,7 +53,10 @@ class Commanding:
         event = Event.of(req)
         words = event.text.split()
         word = words[0].lower() if words else "help"
-        person = self._tools.person(event, ack, safe=word == "stop")
+        if word == "stop":
+            ack(self._stop(event, words[1:]))
+            return
+        person = self._tools.person(event, ack)
         if person is None:
             return
         handler = self._handlers.get(word)
@@ -69,8 +71,11 @@ class Commanding:
         if not self._tools.behind.do(said):
             self._tools.whisper(event, BUSY)
 
-    def _status(self, _event: Event, _person: Person, _words: list[str]) -> _Answer:
+    def _status(self, _event: Event, person: Person, _words: list[str]) -> _Answer:
         tools = self._tools
+        stranger = tools.who.ask(lambda: tools.people.is_stranger(person.id))
+        if isinstance(stranger, Told) and stranger.value:
+            return ephemeral(STRANGER)
         deeds = tools.deeds
 
         def read() -> Standing:
@@ -107,6 +112,8 @@ class Commanding:
         labels = texts.subject_labels(words[1:])
         if isinstance(labels, str):
             return ephemeral(texts.run_help(labels))
+        if why_not := tools.deeds.why_no_run(labels):
+            return ephemeral(f"Not checked: {escape.sentence(why_not)}")
         return lambda: self._ran(event, wanted, labels)
 
     def _ran(self, event: Event, runbook: str, labels: Mapping[str, str]) -> None:
@@ -115,7 +122,7 @@ class Commanding:
         try:
             said = aloud(texts.ran_text(self._tools.deeds.run(runbook, labels), labels))
         except TailhoundError as error:
-            said = ephemeral(f"Not checked: {escape.sentence(str(error))}")
+            said = aloud(f"Not checked: {escape.sentence(str(error))}")
         finally:
             self._tools.reply(event.response_url, said)
 
@@ -128,10 +135,11 @@ class Commanding:
             return ephemeral(NO_ALERTMANAGER)
         return lambda: self._silence.open(event, person, incident)
 
-    def _stop(self, event: Event, person: Person, words: list[str]) -> _Answer:
+    def _stop(self, event: Event, words: list[str]) -> _Said:
         tools = self._tools
-        if tools.people.is_outsider(person):
-            return ephemeral(GUEST)
+        person = tools.stopper(event)
+        if isinstance(person, str):
+            return ephemeral(person)
         why = escape.clean(" ".join(words))[:200]
 
         def said(found: Moved) -> _Said:

@@ -169,6 +169,10 @@ class Deeds(Protocol):
         """
         ...
 
+    def why_no_run(self, labels: Mapping[str, str]) -> str:
+        """Why `run` of these labels would be refused now; "" when it would not. It asks nobody."""
+        ...
+
     def run(self, runbook: str, labels: Mapping[str, str]) -> Incident:
         """Check one cause of one thing; nothing is stored. It takes as long as a verdict."""
         ...

@@ -80,6 +80,7 @@ class SlackListeners:
                 store=Promptly(),
                 others=Promptly("slack-others"),
                 people=people,
+                who=Promptly("slack-who", _CLICKS_AT_ONCE),
                 approvers=Approvers(lambda: brisk, deeds.approvals, people),
                 behind=self.behind,
                 envelopes=self._envelopes,

@@ -41,6 +41,7 @@ UNTOLD: Final = (
     "Not done. Slack did not tell who you are ({}), so you do not count as a full member; try "
     "again in a minute."
 )
+NO_ANSWER: Final = "no answer"
 GUEST: Final = "Not done. This is for full members of this workspace."
 
 Payload = Mapping[str, Any]
@@ -91,20 +92,22 @@ class People:
         self._here: _Here | None = None
         self._unanswered = ("", 0.0)
 
-    def person(self, payload: Payload) -> Person | None:
-        """Who acts, by the payload; Slack is asked only where it holds no name."""
+    def person(self, payload: Payload, *, ask: bool = True) -> Person | None:
+        """Who acts, by the payload; Slack is asked only where it holds no name, and never without
+        `ask`: then its last word counts, here and below.
+        """
         id = user_of(payload)
         if not id:
             return None
         user = inner(payload, "user")
         told = user.get("name") or user.get("username") or payload.get("user_name") or ""
-        return Person(id, named(str(told)) or self._looked_up(id).name or id)
+        return Person(id, named(str(told)) or self._looked_up(id, ask=ask).name or id)
 
     def learn(self) -> None:
         """Ask Slack which workspace this is; until it tells, nobody is from here."""
         self._found(self._web())
 
-    def why_stranger(self, payload: Payload, *, safe: bool = False) -> str:
+    def why_stranger(self, payload: Payload, *, safe: bool = False, ask: bool = True) -> str:
         """Why somebody does not count as one of this workspace; "" when they do.
 
         Slack is asked only where it has not told which workspace this is, or where somebody of the
@@ -113,40 +116,52 @@ class People:
         """
         told = str(inner(payload, "team").get("id") or payload.get("team_id") or "")
         theirs = str(inner(payload, "user").get("team_id") or "")
-        here = self._found(self._web())
+        here = self._found(self._web()) if ask else self._here or NO_ANSWER
         if isinstance(here, str):
             return "" if safe and theirs in ("", told) else _UNTOLD_TEAM.format(here)
         if {told, theirs} <= {"", here.team}:
             return ""
         if not here.organisation:
             return STRANGER
-        found = self._looked_up(user_of(payload))
+        found = self._looked_up(user_of(payload), ask=ask)
         return "" if found.is_here else STRANGER if found.at else found.why_not
 
     def why_no_member(self, person: Person) -> str:
         """Why somebody may not stop, resume or silence; "" for a full member."""
         return self._looked_up(person.id).why_not
 
-    def is_outsider(self, person: Person) -> bool:
+    def is_outsider(self, person: Person, *, ask: bool = True) -> bool:
         """Whether Slack says, or said last, that somebody is no full member.
 
         Where it has never said so this is False: for what is safe whoever does it.
         """
-        found = self._looked_up(person.id)
-        if not found.at:
-            with self._lock:
-                found = self._known.get(person.id, found)
+        found = self._last_word(person.id, ask=ask)
         return bool(found.at and found.why_not)
+
+    def is_stranger(self, id: str) -> bool:
+        """Whether Slack says, or said last, that somebody is not of this workspace; as above."""
+        found = self._last_word(id)
+        return bool(found.at and not found.is_here)
 
     def name_of(self, id: str) -> str:
         """The name of somebody who does nothing here now; the id where Slack does not tell."""
         return self._looked_up(id).name or id
 
-    def _looked_up(self, id: str) -> _Known:
+    def _last_word(self, id: str, *, ask: bool = True) -> _Known:
+        """What Slack says; where it says nothing, what it said last, however long ago."""
+        found = self._looked_up(id, ask=ask)
+        if found.at:
+            return found
+        with self._lock:
+            return self._known.get(id, found)
+
+    def _looked_up(self, id: str, *, ask: bool = True) -> _Known:
         with self._lock:
             known = self._known.get(id)
-        if known is not None and self._monotonic() - known.at < KNOWN_SECONDS:
+        if known is not None and (not ask or self._monotonic() - known.at < KNOWN_SECONDS):
             return known
+        if not ask:
+            return _Known("", UNTOLD.format(NO_ANSWER), 0.0)
         asked = self._asked(id)
         if asked.at:
             with self._lock:
@@ -200,4 +215,4 @@ def _is_no_guest(user: Payload) -> bool:
 
 
 def _why(outcome: No | Lost) -> str:
-    return escape.value(outcome.error, 40) if isinstance(outcome, No) else "no answer"
+    return escape.value(outcome.error, 40) if isinstance(outcome, No) else NO_ANSWER

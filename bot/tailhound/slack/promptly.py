@@ -52,12 +52,12 @@ Outcome: TypeAlias = Told[T] | Gone | Silent
 
 
 class Promptly:
-    """At most eight questions wait at any moment; more are silent at once. `name` is that of the
+    """At most so many questions wait at any moment; more are silent at once. `name` is that of the
     threads.
     """
 
-    def __init__(self, name: str = "slack-store") -> None:
-        self._behind = Behind(name, _AT_ONCE)
+    def __init__(self, name: str = "slack-store", at_once: int = _AT_ONCE) -> None:
+        self._behind = Behind(name, at_once)
 
     def ask(
         self,

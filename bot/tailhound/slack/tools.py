@@ -22,10 +22,15 @@ from tailhound.slack.envelopes import Envelopes
 from tailhound.slack.events import Event
 from tailhound.slack.kit import mrkdwn
 from tailhound.slack.lengthy import sections
-from tailhound.slack.people import STRANGER, People
-from tailhound.slack.promptly import NOT_RECORDED, NOT_YET, Gone, Late, Promptly, Silent
+from tailhound.slack.people import GUEST, NO_ANSWER, STRANGER, UNTOLD, People
+from tailhound.slack.promptly import NOT_RECORDED, NOT_YET, Gone, Late, Promptly, Silent, Told
 
 _LOG = logging.getLogger(__name__)
+
+WHO_SECONDS: Final = 2.0
+"""How long anything but a stop waits to hear who acts: the store's time fits behind it."""
+
+STOPPER_SECONDS: Final = 0.8
 
 TOO_LATE: Final = (
     "Slack took longer than 3 s to reach tailhound. Nothing was changed. Please click again."
@@ -40,13 +45,15 @@ Reply = Callable[[str, dict[str, Any]], None]
 class Tools:
     """`web` is the client for calls that answer people, `replies` where what is said at a
     `response_url` waits its turn; `now` tells the time of day. `others` asks Slack and
-    Alertmanager, `store` the store: one that hangs keeps no slot of the other.
+    Alertmanager, `store` the store, `who` asks Slack who somebody is: one that hangs keeps no slot
+    of the others.
     """
 
     deeds: Deeds
     store: Promptly
     others: Promptly
     people: People
+    who: Promptly
     approvers: Approvers
     behind: Behind
     envelopes: Envelopes
@@ -55,17 +62,36 @@ class Tools:
     replies: Behind
     now: Callable[[], datetime]
 
-    def person(self, event: Event, ack: Ack, *, safe: bool = False) -> Person | None:
-        """Who acts; a stranger, or nobody, is told off, and the click acknowledged.
+    def person(self, event: Event, ack: Ack) -> Person | None:
+        """Who acts; a stranger, or nobody, is told off, and the click acknowledged."""
+        found = self.who.ask(lambda: self._found(event), WHO_SECONDS)
+        who = found.value if isinstance(found, Told) else UNTOLD.format(NO_ANSWER)
+        if isinstance(who, Person):
+            return who
+        ack()
+        self.whisper(event, who)
+        return None
 
-        `safe` as `people` has it.
+    def stopper(self, event: Event) -> Person | str:
+        """Who stops all changes; why they may not, otherwise.
+
+        Stopping waits for Slack no longer than for the store: then its last word counts.
         """
-        stranger = self.people.why_stranger(event.body, safe=safe)
-        found = None if stranger else self.people.person(event.body)
+        found = self.who.ask(lambda: self._stopper(event, ask=True), STOPPER_SECONDS)
+        return found.value if isinstance(found, Told) else self._stopper(event, ask=False)
+
+    def _found(self, event: Event) -> Person | str:
+        stranger = self.people.why_stranger(event.body)
+        return stranger or self.people.person(event.body) or STRANGER
+
+    def _stopper(self, event: Event, *, ask: bool) -> Person | str:
+        people = self.people
+        if stranger := people.why_stranger(event.body, safe=True, ask=ask):
+            return stranger
+        found = people.person(event.body, ask=ask)
         if found is None:
-            ack()
-            self.whisper(event, stranger or STRANGER)
-        return found
+            return STRANGER
+        return GUEST if people.is_outsider(found, ask=ask) else found
 
     def whisper(self, event: Event, text: str) -> None:
         """Tell who acted, and nobody else; behind the acknowledgement, not before it."""

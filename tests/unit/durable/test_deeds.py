@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+import sqlalchemy as sa
 
 from tailhound.actions.silence import Matcher
 from tailhound.app import collectors, compiled
 from tailhound.app.deeds import Given, ServerDeeds
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.investigation import Investigator
+from tailhound.durable.storm import HELD
 from tailhound.durable.switch import Seen
 from tailhound.errors import SettingsError
 from tailhound.model import Missing, Rating
 from tailhound.settings import Settings
 from tailhound.slack.deeds import Open, Part, Word
+from tailhound.store.tables import outbox
 from tailhound.transports.alertmanager import AlertmanagerClient
 from tests.unit.durable.kit import Lab, alert, body, lab, run
 
@@ -137,6 +140,37 @@ def test_a_diagnosis_that_is_asked_for_runs_and_is_shown(tmp_path: Path) -> None
     run(story())
 
 
+def test_who_asks_for_what_a_storm_holds_gets_its_message(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as made:
+            labels = {"namespace": "prod", "deployment": "llm-70b"}
+            begun = await made.do(lambda deeds: deeds.diagnose(ANA, labels))
+            await made.here.diagnosed(begun.incident)
+            with made.here.database.writing() as connection:
+                connection.execute(sa.update(outbox).values(state=HELD))
+            again = await made.do(lambda deeds: deeds.diagnose(ANA, labels))
+            assert again.joined
+            with made.here.database.reading() as connection:
+                assert HELD not in connection.execute(sa.select(outbox.c.state)).scalars().all()
+
+    run(story())
+
+
+def test_a_run_that_finds_no_place_free_is_refused_beforehand_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tailhound.app.deeds.RUNS_AT_ONCE", 0)
+
+    async def story() -> None:
+        async with office(tmp_path) as made:
+            labels = {"namespace": "prod", "deployment": "llm-70b"}
+            assert "run already" in await made.do(lambda deeds: deeds.why_no_run(labels))
+            with pytest.raises(SettingsError, match="run already"):
+                await made.do(lambda deeds: deeds.run("cpu-throttling", labels))
+
+    run(story())
+
+
 def test_one_runbook_runs_without_an_incident(tmp_path: Path) -> None:
     async def story() -> None:
         async with office(tmp_path) as made:
@@ -236,6 +270,8 @@ def test_nobody_types_a_label_that_chooses_a_channel_or_a_mention(
             begun = await made.do(lambda deeds: deeds.diagnose(ANA, labels))
             assert begun.incident == ""
             assert begun.why_not.startswith(f"{name} names nothing that could be checked; namespa")
+            why_no_run = await made.do(lambda deeds: deeds.why_no_run(labels))
+            assert why_no_run.startswith(f"{name} names nothing")
             with pytest.raises(SettingsError, match=f"^{name} names nothing"):
                 await made.do(lambda deeds: deeds.run("cpu-throttling", labels))
             assert await made.do(lambda deeds: deeds.open()) == Open((), 0)

@@ -13,6 +13,7 @@ from tailhound.durable import desk as durable
 from tailhound.durable import storm
 from tailhound.durable.asking import show
 from tailhound.durable.boot import Boot
+from tailhound.durable.by_hand import body_of
 from tailhound.durable.cases import Cases
 from tailhound.durable.engine import Task
 from tailhound.durable.outbox import Manners, Outbox
@@ -177,6 +178,23 @@ def test_critical_incidents_have_their_own_message_all_the_same(tmp_path: Path) 
             await at.alerts("important", severity="critical")
             await at.settled(held=2)
             assert at.channel.own[MESSAGES:] == ["important"]
+
+    kit.run(run())
+
+
+def test_what_somebody_asked_for_is_never_held(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with scene(tmp_path) as at:
+            names = [f"w{i}" for i in range(storm.BACKLOG + 10)]
+            await at.alerts(*names, severity="critical")
+            await kit.until(lambda: at.states().get(storm.HELD, 0) > 0)
+            held = at.states()[storm.HELD]
+            asked = {"namespace": "prod", "deployment": "asked"}
+            body = body_of(asked, "ana", at.desk.clock.now)
+            await at.desk.intake.accept(body, by_hand=True)
+            at.sender.wake()
+            await kit.until(lambda: "asked" in at.channel.own)
+            await at.settled(held)
 
     kit.run(run())
 

@@ -62,6 +62,7 @@ class Desk:
     runbooks: Sequence[Runbook] = ()
     switch: Stopped | None = None
     keeps_file: bool = False
+    no_run: str = ""
     last: Incident | None = None
 
     def _store(self, *what: Any) -> bool:
@@ -148,6 +149,9 @@ class Desk:
     def firing(self, matchers: Sequence[Matcher]) -> tuple[Alert, ...] | Missing:
         return self.fires
 
+    def why_no_run(self, labels: Mapping[str, str]) -> str:
+        return self.no_run
+
     def run(self, runbook: str, labels: Mapping[str, str]) -> Incident:
         self._store("run", runbook, dict(labels))
         return self.answer()
@@ -209,7 +213,7 @@ class Floor:
 
     def at_rest(self) -> None:
         """Wait until all that goes on behind acknowledgements has been done."""
-        names = ("slack-behind", "slack-store", "slack-others", "slack-reply")
+        names = ("slack-behind", "slack-store", "slack-others", "slack-reply", "slack-who")
         self.slack.wait_for(lambda: all(one.name not in names for one in threading.enumerate()), 5)
 
     def told(self, count: int = 1) -> list[str]:

@@ -118,6 +118,19 @@ def test_a_stranger_who_stops_is_told_and_sees_nothing_else(room: Floor) -> None
     assert room.desk.stored == []
 
 
+@pytest.mark.parametrize("said_by", ["the payload", "Slack"])
+def test_a_stranger_who_looks_sees_nothing(room: Floor, said_by: str) -> None:
+    payload = dict(room.slack.core.home_opened(BEN))
+    if said_by == "Slack":
+        room.slack.core.add_person(Member(BEN, "ben", is_stranger=True))
+    else:
+        payload["team_id"] = "T0OTHER"
+    room.deliver(envelope(), payload)
+    shown = texts(room.home(user=BEN))
+    assert STRANGER in shown
+    assert "llm/chat-json" not in shown
+
+
 def test_when_too_much_goes_on_the_tab_is_drawn_all_the_same(room: Floor) -> None:
     release = threading.Event()
 

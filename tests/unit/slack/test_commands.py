@@ -23,7 +23,7 @@ from tailhound.slack.command_texts import subject_labels
 from tailhound.slack.commands import COMMANDS, unknown_text
 from tailhound.slack.deeds import Begun
 from tailhound.slack.local import Person as Member
-from tailhound.slack.people import STRANGER
+from tailhound.slack.people import STRANGER, People
 from tailhound.slack.promptly import NOT_YET
 from tests.samples.incidents import CONFIRMED, FIRST, LISTED, UNKNOWN
 from tests.samples.story import NOW, at
@@ -230,13 +230,25 @@ def test_run_says_unknown_where_it_is(room: Floor) -> None:
     assert "*unknown*: `" in "".join(said_aloud(room))
 
 
-def test_run_that_fails_is_told_to_one_person(room: Floor) -> None:
+def test_run_of_what_would_be_refused_is_told_to_one_person_and_promises_nothing(
+    room: Floor,
+) -> None:
+    room.desk.no_run = "4 such checks run already; try in a minute"
+    told = room.type("run cpu-throttling llm/chat-json")
+    assert told == "Not checked: 4 such checks run already; try in a minute"
+    assert said_aloud(room) == []
+    assert room.desk.stored == []
+
+
+def test_run_that_fails_behind_its_promise_is_told_where_that_was_made(room: Floor) -> None:
     def fail() -> None:
         raise SettingsError("4 such checks run already; try in a minute")
 
     room.desk.before = fail
     room.type("run cpu-throttling llm/chat-json")
-    assert room.told()[-1] == "Not checked: 4 such checks run already; try in a minute"
+    room.slack.wait_for(lambda: len(said_aloud(room)) == 2)
+    assert said_aloud(room)[1] == "Not checked: 4 such checks run already; try in a minute"
+    assert room.slack.whispers(CHANNEL) == []
 
 
 def test_run_that_hits_a_bug_is_told_instead_of_an_answer_that_never_comes(room: Floor) -> None:
@@ -380,6 +392,38 @@ def test_stopping_is_safe_so_it_works_where_slack_does_not_tell_who_somebody_is(
     assert [call[0] for call in room.desk.stored] == ["stop"]
 
 
+@pytest.mark.parametrize("is_guest", [False, True])
+def test_a_stop_waits_for_slack_no_longer_than_for_the_store(
+    room: Floor, monkeypatch: pytest.MonkeyPatch, is_guest: bool
+) -> None:
+    room.slack.core.add_person(Member(BEN, "ben", is_restricted=is_guest))
+    room.type("silence X", user=BEN)
+    assert ("full members" in room.type("stop", user=BEN)) is is_guest
+    monkeypatch.setattr("tailhound.slack.people.KNOWN_SECONDS", -1.0)
+    hung = threading.Event()
+    monkeypatch.setattr(People, "_asked", lambda *_: hung.wait(10))
+    told = room.type("stop failover", user=BEN)
+    assert not hung.is_set()
+    hung.set()
+    assert told.startswith("Not done. This is for full" if is_guest else "⛔ Already stopped.")
+
+
+def test_a_click_of_whom_slack_does_not_tell_in_time_is_refused(
+    room: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = threading.Event()
+    monkeypatch.setattr(People, "_found", lambda *_: (hung.wait(10), "no answer")[1])
+    monkeypatch.setattr("tailhound.slack.tools.WHO_SECONDS", 0.05)
+    assert "did not tell who you are (no answer)" in room.answer("diagnose prod/llm-70b")
+    hung.set()
+    assert room.desk.stored == []
+
+
+def test_a_stranger_is_not_told_what_is_open(room: Floor) -> None:
+    room.slack.core.add_person(Member(BEN, "ben", is_stranger=True))
+    assert room.type("status", user=BEN) == STRANGER
+
+
 def test_a_stop_file_is_told_and_resume_says_what_to_remove(room: Floor) -> None:
     room.desk.switch = Stopped(by="the file x.stop", at=NOW, why="a\tb", file="/var/x.stop")
     assert "changes stopped by the file x․stop since 03:04 UTC" in room.type("status")
@@ -395,8 +439,7 @@ def test_a_command_from_another_workspace_does_nothing(room: Floor) -> None:
     room.type("stop")
     payload = room.slack.core.command("stop", CHANNEL, BEN)
     payload["team_id"] = "T0OTHER"
-    room.deliver(envelope(), payload)
-    assert STRANGER in room.told()
+    assert STRANGER in str(room.deliver(envelope(), payload).body)
     assert len(room.desk.stored) == 1
 
 
