@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -400,8 +401,13 @@ def test_a_stop_waits_for_slack_no_longer_than_for_the_store(
     room.type("silence X", user=BEN)
     assert ("full members" in room.type("stop", user=BEN)) is is_guest
     monkeypatch.setattr("tailhound.slack.people.KNOWN_SECONDS", -1.0)
-    hung = threading.Event()
-    monkeypatch.setattr(People, "_asked", lambda *_: hung.wait(10))
+    hung, asked = threading.Event(), People._asked
+
+    def trickles(people: People, id: str) -> Any:
+        hung.wait(10)
+        return asked(people, id)
+
+    monkeypatch.setattr(People, "_asked", trickles)
     told = room.type("stop failover", user=BEN)
     assert not hung.is_set()
     hung.set()
