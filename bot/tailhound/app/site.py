@@ -29,7 +29,7 @@ from tailhound.web.metrics import Metrics
 from tailhound.web.parts import Counts, HealthLine, Parts, Stop
 
 SLACK_SECONDS = 2.0
-"""How long a page waits for Slack to tell its address, once."""
+"""How long Slack may take to tell the address of the workspace; no page waits for it."""
 
 
 class Site:

@@ -1,6 +1,7 @@
-"""A link to a message: the workspace is asked once, and left alone when it does not tell."""
+"""A link to a message: the workspace is asked once, behind, and left alone when it does not tell."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.client import BadStatusLine, IncompleteRead
 
@@ -21,6 +22,7 @@ class Slack:
     )
     asked: int = 0
     now: float = 0.0
+    waiting: list[Callable[[], None]] = field(default_factory=list)
 
     def client(self) -> WebClient:
         slack = self
@@ -38,11 +40,19 @@ class Slack:
         return Answering()
 
     def home(self) -> Home:
-        return Home(self.client, lambda: self.now)
+        return Home(self.client, lambda: self.now, self.waiting.append)
+
+    def answer(self) -> None:
+        """Answer what was asked behind the pages so far."""
+        while self.waiting:
+            self.waiting.pop(0)()
 
 
 def test_a_message_is_linked_by_channel_and_time() -> None:
-    home = Slack().home()
+    slack = Slack()
+    home = slack.home()
+    home.link("C1", "1700000000.000100")
+    slack.answer()
     assert home.link("C1", "1700000000.000100") == (
         "https://example.slack.com/archives/C1/p1700000000000100"
     )
@@ -51,10 +61,33 @@ def test_a_message_is_linked_by_channel_and_time() -> None:
 def test_the_workspace_is_asked_once() -> None:
     slack = Slack()
     home = slack.home()
-    assert [home.link("C1", "1.1"), home.link("C2", "2.2")] != ["", ""]
+    assert [home.link("C1", "1.1"), home.link("C2", "2.2")] == ["", ""]
+    slack.answer()
     slack.now = 10 * AGAIN_SECONDS
-    home.link("C1", "1.1")
+    assert home.link("C1", "1.1")
+    slack.answer()
     assert slack.asked == 1
+
+
+def test_nobody_waits_for_a_slack_that_does_not_answer() -> None:
+    ends = threading.Event()
+    asked: list[str] = []
+
+    class Silent(WebClient):
+        def auth_test(self, **_: object) -> SlackResponse:
+            asked.append(threading.current_thread().name)
+            assert ends.wait(5)
+            raise OSError("name resolution")
+
+    home = Home(Silent)
+    try:
+        assert [home.address() for _ in range(5)] == [""] * 5
+    finally:
+        ends.set()
+    for thread in threading.enumerate():
+        if thread.name == "slack-home":
+            thread.join()
+    assert asked == ["slack-home"]
 
 
 @pytest.mark.parametrize(
@@ -76,8 +109,12 @@ def test_without_an_address_there_is_no_link_and_slack_is_left_alone_for_a_while
     slack = Slack(told)
     home = slack.home()
     assert home.link("C1", "1.1") == ""
+    slack.answer()
     assert home.link("C1", "1.1") == ""
+    slack.answer()
     assert slack.asked == 1
     slack.told = {"url": "https://example.slack.com/"}
     slack.now = AGAIN_SECONDS
+    home.link("C1", "1.1")
+    slack.answer()
     assert home.link("C1", "1.1").startswith("https://example.slack.com/archives/")
