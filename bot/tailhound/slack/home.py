@@ -12,7 +12,6 @@ AGAIN_SECONDS = 300.0
 """How long Slack is left alone after it did not tell; meanwhile there is no link."""
 
 
-
 def _beside(work: Callable[[], None]) -> None:
     threading.Thread(target=work, name="slack-home", daemon=True).start()
 

@@ -17,6 +17,7 @@ from tailhound.web.assets import Assets
 from tailhound.web.behind import Behind
 from tailhound.web.guard import Guard
 from tailhound.web.knowledge import Knowledge
+from tailhound.web.own import OwnOnly
 from tailhound.web.pages import Pages
 from tailhound.web.parts import Parts
 from tailhound.web.pool import Pool
@@ -51,7 +52,11 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
 
     app = Starlette(
         routes=[*extra, *_machines(parts, pool, stream), *_people(screen, assets)],
-        middleware=[Middleware(Guard), Middleware(GZipMiddleware, minimum_size=1000)],
+        middleware=[
+            Middleware(Guard),
+            Middleware(OwnOnly, parts.settings.listen, parts.metrics),
+            Middleware(GZipMiddleware, minimum_size=1000),
+        ],
         exception_handlers={
             HTTPException: refused,
             StoreUnavailable: screen.store_down,

@@ -1,4 +1,4 @@
-"""A link to a message: the workspace is asked once, behind, and left alone when it does not tell."""
+"""A link to a message: the workspace is asked once, and no page waits for what it tells."""
 
 import threading
 from collections.abc import Callable, Mapping
