@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
-from tailhound.model import State
+from tailhound.model import Incident, State
 from tailhound.web.stream import Room
 from tests.samples.hostile import hostile
 from tests.samples.incidents import CONFIRMED, INVESTIGATING, LISTED
@@ -235,6 +235,45 @@ def test_only_what_changed_is_loaded_and_an_opened_row_keeps_what_it_holds(
         expect(page.locator("#ingress-path > .inside")).to_contain_text("Told anew")
         expect(page.locator("#ingress-path .claim").first).to_be_visible()
         assert opened.trouble == []
+
+
+def _seen_behind(value: float) -> Incident:
+    """The confirmed incident with another value behind a row, and nothing else that changed."""
+    found = CONFIRMED.diagnosis
+    assert found is not None
+    causes = tuple(
+        replace(cause, checks=tuple(
+            replace(check, seen=tuple(replace(one, value=value) for one in check.seen))
+            for check in cause.checks
+        )) if cause.runbook == "ingress-path" else cause
+        for cause in found.causes
+    )  # fmt: skip
+    return replace(CONFIRMED, diagnosis=replace(found, causes=causes))
+
+
+def test_a_row_shows_no_old_values_without_saying_so(browser: Browser) -> None:
+    shelf = Shelf((_seen_behind(0.03),))
+    with running(parts(shelf)) as server, tab(browser, server) as opened:
+        page = opened.page
+        opened.go("incidents/8R5W")
+        opened.live()
+        row, head = page.locator("#ingress-path"), page.locator("#ingress-path > summary")
+        head.click()
+        expect(row.locator(".seen").first).to_contain_text("3")
+        shelf.incidents, shelf.at = (_seen_behind(0.45),), 42
+        expect(row.locator(".seen").first).to_contain_text("45", timeout=10_000)
+        head.click()
+        with page.expect_response(re.compile(r"/incidents/8R5W$")):
+            shelf.incidents, shelf.at = (_seen_behind(0.62),), 43
+        head.click()
+        expect(row.locator(".seen").first).to_contain_text("62", timeout=10_000)
+        page.route("**/causes/ingress-path", lambda route: route.abort())
+        shelf.incidents, shelf.at = (_seen_behind(0.87),), 44
+        expect(row.locator(".stale")).to_contain_text("may be old", timeout=10_000)
+        page.unroute("**/causes/ingress-path")
+        shelf.at = 45
+        expect(row.locator(".seen").first).to_contain_text("87", timeout=10_000)
+        expect(row.locator(".stale")).to_have_count(0)
 
 
 def test_a_link_to_a_claim_of_a_closed_cause_loads_it(browser: Browser, server: Running) -> None:

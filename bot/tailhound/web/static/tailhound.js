@@ -3,6 +3,7 @@
 (() => {
   const live = document.getElementById("live");
   const filled = new WeakMap(); // an opened row -> the HTML that was fetched for it
+  const old = new WeakSet(); // a filled row of which something may have changed since
   let current = Number(document.body.dataset.revision);
   let wanted = current;
   let loading = false;
@@ -59,7 +60,6 @@
     for (const details of part.querySelectorAll("details[id]")) {
       if (open.has(details.id)) details.open = open.get(details.id);
     }
-    for (const [, was] of rows) if (was.isConnected) fill(was, true);
     if (path) {
       const again = document.getElementById(path);
       (again?.matches("a, input, summary") ? again : again?.querySelector("summary, a"))?.focus({
@@ -92,13 +92,35 @@
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
 
+  function tellOld(inside, isOld) {
+    const told = inside.querySelector(":scope > .stale");
+    if (!isOld) told?.remove();
+    if (!isOld || told) return;
+    const note = document.createElement("p");
+    note.className = "note stale";
+    note.textContent = `Not read anew at ${utc(new Date())}: what stands here may be old`;
+    inside.prepend(note);
+  }
+
+  // No digest of the page covers what stands behind its rows: opened ones are fetched anew with
+  // every revision, closed ones when they are opened again.
+  function refill() {
+    for (const inside of document.querySelectorAll("details[id] > [data-from]")) {
+      if (!filled.has(inside)) continue;
+      old.add(inside);
+      if (inside.parentElement.open) fill(inside);
+    }
+  }
+
   // What stands behind an address of its own is fetched when its row is opened; the link to it
   // stays when that fails.
-  async function fill(inside, again = false) {
+  async function fill(inside) {
+    const again = old.delete(inside);
     if (filled.has(inside) && !again) return;
     if (!again) filled.set(inside, "");
     try {
       const html = (await page(inside.dataset.from)).getElementById("body").innerHTML;
+      tellOld(inside, false);
       if (filled.get(inside) === html) return;
       const before = anchors();
       put(inside, html);
@@ -106,6 +128,10 @@
       hold(before);
     } catch {
       if (!again) filled.delete(inside);
+      else {
+        old.add(inside);
+        tellOld(inside, true);
+      }
     }
   }
 
@@ -135,6 +161,7 @@
         replace(fresh);
       }
       hold(before);
+      refill();
       current = asked;
     } catch {
       lost();
