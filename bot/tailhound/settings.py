@@ -69,6 +69,11 @@ class Listen(Section):
     bearer: Secret | None = None
     basic: Basic | None = None
 
+    def page_of(self, incident: str) -> str:
+        """The address of an incident's page by its id; "" without `public_url`."""
+        base = self.public_url.rstrip("/")
+        return f"{base}/incidents/{incident}" if base else ""
+
 
 class Store(Section):
     """The database: an SQLite file, or PostgreSQL, whose password may be given apart."""

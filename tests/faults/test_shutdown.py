@@ -79,7 +79,7 @@ def test_it_ends_in_the_middle_of_a_webhook_and_of_a_stream(tmp_path: Path) -> N
             bot, b"POST /webhook/alertmanager HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n"
         )
         stack.callback(half.close)
-        stream = _raw(bot, b"GET /api/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        stream = _raw(bot, b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         stack.callback(stream.close)
         assert stream.recv(12) == b"HTTP/1.1 200"
         assert bot.stop() < STOP_SECONDS

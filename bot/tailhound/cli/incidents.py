@@ -30,8 +30,7 @@ def run(args: argparse.Namespace) -> int:
     if incident is None:
         sys.stderr.write(f"no incident {args.id}; `tailhound incidents` lists them\n")
         return FINDINGS
-    base = settings.listen.public_url.rstrip("/")
-    _show(incident, args, f"{base}/incidents/{incident.id}")
+    _show(incident, args, settings.listen.page_of(incident.id))
     return DONE
 
 

@@ -83,8 +83,16 @@ def _opening(incident: Incident, now: datetime) -> tuple[str, str]:
     where = safe(incident.subject.where)
     severity = safe(incident.severity, 20) or "no severity"
     age = duration(max(0.0, (now - incident.since).total_seconds()))
-    since = f"alerting since {clock(incident.since)} ({age})"
+    since = _span(incident, age)
     return f"{safe(incident.name)}   {where}   {severity}", since
+
+
+def _span(incident: Incident, age: str) -> str:
+    """`alerting since 03:00 UTC (9 min)`, `03:00 UTC, resolved 03:38 UTC`."""
+    end = incident.resolved_at
+    if end is None:
+        return f"alerting since {clock(incident.since)} ({age})"
+    return f"since {clock(incident.since)}, {telling.ended(incident)} {clock(end)}"
 
 
 def _headline(diagnosis: Diagnosis) -> str:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from tailhound.model.candidates import nearest
 from tailhound.model.evidence import ANSWERED, Asked, EvidenceStatus
+from tailhound.model.incident import Incident
 from tailhound.model.names import backend_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.unanswered import down, worth_asking
@@ -148,6 +149,16 @@ def since(symptom: Symptom | None, alert_began: datetime) -> datetime | None:
     if onset is None or onset >= alert_began.replace(second=0, microsecond=0):
         return None
     return onset
+
+
+def ended(incident: Incident) -> str:
+    """How it ended: `resolved`, `not heard of since`; "" while it stands.
+
+    Said before the time of `resolved_at`; nobody has told the end of what is not heard of.
+    """
+    if incident.resolved_at is None:
+        return ""
+    return "not heard of since" if incident.unheard else "resolved"
 
 
 def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:

@@ -12,6 +12,7 @@ from slack_bolt import Ack, BoltRequest
 from tailhound.durable.acts import Person
 from tailhound.durable.switch import Moved
 from tailhound.errors import StoreUnavailable
+from tailhound.model import telling
 from tailhound.model.may_change import NO_CHANGES
 from tailhound.model.names import plural
 from tailhound.model.wording import day_clock
@@ -68,8 +69,7 @@ def _open(found: Overview, now: datetime, page: str) -> str:
     if last is None or last.resolved_at is None:
         return "Nothing is open."
     at = day_clock(last.resolved_at, now)
-    over = "not heard of since" if last.unheard else "resolved"
-    return f"Nothing is open. Last incident: {escape.value(last.id)}, {over} {at}."
+    return f"Nothing is open. Last incident: {escape.value(last.id)}, {telling.ended(last)} {at}."
 
 
 def _month(found: Overview) -> str:

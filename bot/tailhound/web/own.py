@@ -16,13 +16,15 @@ from tailhound.web.auth import is_loopback
 from tailhound.web.metrics import Metrics
 from tailhound.web.strays import HOOK, Seldom
 
+_PROBES = ("/healthz", "/readyz")
+
 
 class OwnOnly:
     """Refuses what a page of somebody else's sends here; passes everything on where the listener
     is not on loopback: there the webhook has credentials.
 
     A notification without an Origin comes from no browser and is taken under any Host: its sender
-    would give up after a refusal.
+    would give up after a refusal. The probes tell nothing worth keeping.
     """
 
     def __init__(self, app: ASGIApp, listen: Listen, metrics: Metrics) -> None:
@@ -53,8 +55,8 @@ class OwnOnly:
         is_post = scope["method"] not in ("GET", "HEAD")
         if is_post and origin and not self._is_own(origin, host):
             return "this comes from a page of somebody else's: its Origin is not tailhound's"
-        is_notification = is_post and scope["path"] == HOOK
-        if host and not is_notification and not self._is_ours(_host(f"//{host}")):
+        is_free = scope["path"] in ((HOOK,) if is_post else _PROBES)
+        if host and not is_free and not self._is_ours(_host(f"//{host}")):
             return (
                 "on loopback only 127.0.0.1, localhost and the host of listen.public_url are "
                 "answered: set listen.public_url to the address under which people open it"

@@ -137,6 +137,4 @@ class Pages:
         return self._screen.text("postmortem", name, incident=incident, alike=alike, page=page)
 
     def _address(self, incident: Incident) -> str:
-        """The page of an incident, with the public address where one is configured."""
-        base = self._parts.settings.listen.public_url.rstrip("/")
-        return f"{base}/incidents/{incident.id}"
+        return self._parts.settings.listen.page_of(incident.id)

@@ -109,6 +109,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.effect,
     telling.since,
     telling.link,
+    telling.ended,
     telling.less_sure_because,
     telling.shape,
     telling.counts,

@@ -17,6 +17,9 @@ def span_of(incident: Incident, now: datetime) -> str:
     since, until = incident.since, incident.resolved_at
     if until is None:
         return f"Since {day_clock(since, now)}, still open"
+    if incident.unheard:
+        heard = f"{telling.ended(incident)} {day_clock(until, now)}"
+        return f"From {day_clock(since, now)}, {heard}: its end is not known"
     lasted = duration(max(0.0, (until - since).total_seconds()))
     return f"From {day_clock(since, now)} to {day_clock(until, now)} ({lasted})"
 

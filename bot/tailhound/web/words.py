@@ -192,10 +192,13 @@ def which(alert: Alert) -> str:
 
 
 def state_of(alert: Alert, now: datetime) -> str:
-    """`firing, since 02:51 UTC · pod chat-json-2`."""
-    state = "firing" if alert.ends_at is None else "resolved"
+    """`firing, since 02:51 UTC · pod chat-json-2`, `fired from 02:51 UTC, over since ..`."""
     of = which(alert)
-    return f"{state}, since {day_clock(alert.starts_at, now)}{f' · {of}' if of else ''}"
+    begun = day_clock(alert.starts_at, now)
+    told = f"firing, since {begun}"
+    if alert.ends_at is not None:
+        told = f"fired from {begun}, over since {day_clock(alert.ends_at, now)}"
+    return f"{told}{f' · {of}' if of else ''}"
 
 
 def iso(at: datetime) -> str:

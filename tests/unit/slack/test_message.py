@@ -151,7 +151,9 @@ def test_when_nobody_is_asked_again_any_more_the_message_promises_nothing() -> N
 def test_what_nobody_said_is_over_is_not_called_resolved() -> None:
     told = " ".join(shown(replace(STATES["resolved"], unheard=True)).values())
     assert "💤 Not heard of since 03:38 UTC" in told
-    assert "Resolved" not in told
+    assert "resolved" not in told.lower()
+    assert "began 03:00 UTC" in told
+    assert "to 03:38" not in told
 
 
 def test_a_late_answer_counts_as_long_as_it_is_waited_for() -> None:

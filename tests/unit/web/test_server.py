@@ -40,7 +40,7 @@ def test_a_page_comes_over_a_real_socket(server: Running) -> None:
 def test_a_client_that_drips_its_head_is_cut_off_and_blocks_nobody(server: Running) -> None:
     slow = [server.connect() for _ in range(50)]
     for sock in slow:
-        sock.sendall(b"POST /webhook/alertmanager HTTP/1.1\r\nHost: x\r\nX-Drip: ")
+        sock.sendall(b"POST /webhook/alertmanager HTTP/1.1\r\nHost: localhost\r\nX-Drip: ")
     started = time.monotonic()
     assert server.get("/healthz")[0] == 200
     assert time.monotonic() - started < 0.3
@@ -83,7 +83,7 @@ def test_a_head_without_end_is_refused(server: Running) -> None:
 def test_a_second_request_on_the_same_connection_is_answered(server: Running) -> None:
     with server.connect() as sock:
         for _ in range(3):
-            sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert whole(sock).startswith(b"HTTP/1.1 200 OK")
 
 
@@ -99,7 +99,7 @@ def whole(sock: socket.socket) -> bytes:
 
 def test_a_slow_second_request_is_cut_off_too(server: Running) -> None:
     with server.connect() as sock:
-        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert whole(sock).startswith(b"HTTP/1.1 200 OK")
         sock.sendall(b"GET /healthz HTTP/1.1\r\n")
         until_closed(sock)
@@ -108,7 +108,9 @@ def test_a_slow_second_request_is_cut_off_too(server: Running) -> None:
 def test_a_body_that_takes_longer_than_a_head_may_is_still_taken() -> None:
     intake = Intake()
     with running(parts(intake=intake), header_seconds=0.1) as server, server.connect() as sock:
-        sock.sendall(b"POST /webhook/alertmanager HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\n")
+        sock.sendall(
+            b"POST /webhook/alertmanager HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\n"
+        )
         for _ in range(8):
             threading.Event().wait(0.03)  # together longer than a head may take
             sock.sendall(b"x")
@@ -136,7 +138,7 @@ def test_an_unexpected_error_is_500_with_the_security_headers() -> None:
 def test_live_streams_end_at_once_when_the_server_stops() -> None:
     shelf = Shelf()
     with running(parts(shelf)) as server, server.connect() as sock:
-        sock.sendall(b"GET /api/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        sock.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         received = b""
         while b"data: 41" not in received:
             received += sock.recv(65536)
@@ -152,7 +154,7 @@ def test_a_request_that_hangs_does_not_hold_up_the_end() -> None:
 
     with running(parts(accept=hang)) as server, server.connect() as sock:
         sock.sendall(
-            b"POST /webhook/alertmanager HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
+            b"POST /webhook/alertmanager HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
         )
         assert server.get("/healthz")[0] == 200
         assert server.stop() < 3.5
