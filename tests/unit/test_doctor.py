@@ -215,7 +215,9 @@ def test_tokens_and_channels_are_looked_at(tokens: Mapping[str, Any]) -> None:
         slack.core.scopes = slack.core.scopes | {"channels:read"}
         _, seen, lost, _ = checkup(settings(slack=at).slack)
     assert (who.works, socket.works, socket.told) == (True, True, "Socket Mode")
-    assert unseen == Point(True, "C1: not looked at (that takes the scope channels:read)")
+    assert unseen.works is None
+    assert unseen.told == "C1: not known whether the app may post there"
+    assert "channels:read" in unseen.fix
     assert seen == Point(True, "C1 (#alerts)")
     assert lost.works is False
     assert "C9" in lost.told

@@ -122,7 +122,9 @@ def _members(group: str, web: WebClient) -> SlackResponse:
 def _channel(web: WebClient, channel: str) -> Point:
     found = outcome_of(lambda web: web.conversations_info(channel=channel), web)
     if isinstance(found, No) and found.error == "missing_scope":
-        return Point(True, f"{channel}: not looked at (that takes the scope channels:read)")
+        return Point(None, f"{channel}: not known whether the app may post there",
+                     "a channel that it is not in takes no message",
+                     "give it the scope channels:read, or: /invite @tailhound")  # fmt: skip
     if not isinstance(found, Said):
         return _lost(found, f"nothing is posted to {channel}", channel)
     told = found.data.get("channel", {})
