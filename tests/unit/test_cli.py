@@ -314,7 +314,7 @@ def test_a_body_that_cannot_be_read_is_listed_as_one(terminal: Terminal) -> None
     assert listed.split()[:2] == ["8R5W", "unreadable"]
     assert listed.split()[-2:] == ["-", "-"]
     assert max(map(len, listed.splitlines())) <= 80
-    assert terminal.run("incidents", "8R5W").out.splitlines()[-1] == "page: /incidents/8R5W"
+    assert "page:" not in terminal.run("incidents", "8R5W").out
 
 
 def test_incidents_of_an_empty_database(terminal: Terminal) -> None:
