@@ -439,6 +439,36 @@ def test_a_newer_choice_wins_over_the_update_of_an_older_one(room: Floor) -> Non
     room.slack.refused.clear()
 
 
+def test_an_older_choice_that_a_newer_one_overtakes_is_not_shown(
+    room: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(room)
+    older = room.slack.core.use(ANA, "silence_hours", "1")
+    newer = room.slack.core.use(ANA, "silence_hours", "4")
+    assert older is not None
+    assert newer is not None
+    asked, release = threading.Event(), threading.Event()
+    first = iter([None])
+
+    def firing(_: object) -> tuple[Alert, ...] | Missing:
+        if next(first, 1) is None:
+            asked.set()
+            release.wait(10)
+        return room.desk.fires
+
+    monkeypatch.setattr(room.desk, "firing", firing)
+    room.deliver(envelope(), older)
+    assert asked.wait(10)
+    room.deliver(envelope(), newer)
+    room.modal(lambda view: view.body["submit"]["text"] == "Silence for 4 h")
+    release.set()
+    room.at_rest()
+    view = room.slack.modal()
+    assert view is not None
+    assert view.body["submit"]["text"] == "Silence for 4 h"
+    room.slack.refused.clear()
+
+
 HELD = Silenced(id="abc-1", by="ben", until=at(120), alerts=3)
 
 
