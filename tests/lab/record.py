@@ -1,15 +1,24 @@
 """Make the demo's recording anew from the lab: `python -m tests.lab.record`.
 
-Needed when the questions change that are asked of the recorded incident; a test says so.
+Needed when the questions change that are asked of the recorded incident; a test says so. Where only
+the rules have changed, `python -m tests.lab.record --judge` judges the recorded answers by them.
 """
 
+import asyncio
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
 
+from tailhound import app
+from tailhound.cli.replay import case_of
+from tailhound.durable.casefile import with_incidents
+from tailhound.durable.offline import Terms, investigate
+from tailhound.settings import load
+from tailhound.transports.recording import save
 from tests.lab import scenario
 from tests.lab.lab import Lab
 
@@ -25,7 +34,30 @@ RECORDINGS = {
 
 def main() -> int:
     """Make them all; 0 when each was answered."""
+    if "--judge" in sys.argv[1:]:
+        for file in RECORDINGS:
+            judge(Path("demo") / file)
+        return 0
     return max(_recorded(Path("demo") / file, of) for file, of in RECORDINGS.items())
+
+
+def judge(path: Path) -> None:
+    """Judge a recording's answers by today's rules; when and how fast that was stays."""
+    settings = load(None)
+    case = case_of(str(path), settings)
+    rules, as_of = app.compiled(settings), case.recording.as_of
+    made = []
+    for incident in case.incidents:
+        office = app.Office(settings, rules, replay=case.recording, now=as_of)
+        terms = Terms(as_of=as_of, seconds=settings.deadlines.verdict)
+        blank = replace(incident, diagnosis=None)
+        found = asyncio.run(investigate(office.investigator, blank, terms)).diagnosis
+        assert found is not None
+        assert incident.diagnosis is not None
+        was = incident.diagnosis
+        now = replace(found, decided_at=was.decided_at, took_seconds=was.took_seconds)
+        made.append(replace(incident, diagnosis=now))
+    save(with_incidents(case.recording, made), path)
 
 
 def _recorded(recording: Path, name: str) -> int:
