@@ -2,7 +2,8 @@
 
 `chat.postMessage`: one message a second in a channel, and a ceiling for the workspace. Slack
 tolerates short bursts: an incident's message need not wait for the second after a post in a
-thread, because such a post always leaves one over in the channel.
+thread, because such a post always leaves one over in the channel. Slack names no number: once it
+refuses a post, no channel gets more than one a second for a while.
 `chat.update`: 50 a minute for the workspace. What people wait for (verdict, click, resolve) goes
 first: progress leaves some calls over for it, and posts in threads leave more. One edit of a
 message in two seconds; what is not urgent and was edited ten times within the hour is edited once
@@ -25,6 +26,8 @@ FILE_INFO = "files.info"
 
 _POSTS_A_SECOND_IN_A_CHANNEL: Final = 1.0
 _POSTS_AT_ONCE_IN_A_CHANNEL: Final = 2
+_NO_BURSTS_SECONDS: Final = 600.0
+"""How long no channel gets two posts at once after Slack has refused one."""
 _POSTS_A_SECOND: Final = 4.0
 _UPDATES_A_SECOND: Final = 40 / 60
 _UPDATES_AT_ONCE: Final = 10
@@ -78,8 +81,10 @@ class _Bucket:
     def __post_init__(self) -> None:
         self.tokens = self.size
 
-    def wait(self, now: float, needed: float = 1.0) -> float:
-        self.tokens = min(self.size, self.tokens + max(0.0, now - self.at) * self.per_second)
+    def wait(self, now: float, needed: float = 1.0, size: float = 0.0) -> float:
+        self.tokens = min(
+            size or self.size, self.tokens + max(0.0, now - self.at) * self.per_second
+        )
         self.at = now
         return max(0.0, (needed - self.tokens) / self.per_second)
 
@@ -99,6 +104,7 @@ class Pace:
         self._channels: dict[str, _Bucket] = {}
         self._edited: dict[str, deque[float]] = {}
         self._held: dict[str, float] = {}
+        self._no_bursts_until = 0.0
 
     def before_post(self, channel: str, rank: Rank = Rank.PRESSING) -> float:
         """Seconds until a new message may go to the channel."""
@@ -108,7 +114,11 @@ class Pace:
                 channel, _Bucket(_POSTS_A_SECOND_IN_A_CHANNEL, _POSTS_AT_ONCE_IN_A_CHANNEL)
             )
             everywhere = self._posts.wait(now, 1.0 + rank.leaves_posts)
-            in_channel = here.wait(now, 1.0 + rank.leaves_in_channel)
+            in_channel = (
+                here.wait(now, size=1.0)
+                if now < self._no_bursts_until
+                else here.wait(now, 1.0 + rank.leaves_in_channel)
+            )
             wait = max(self._hold(POST, now), in_channel, everywhere)
             if wait == 0.0:
                 here.take()
@@ -152,7 +162,10 @@ class Pace:
     def hold(self, method: str, seconds: float) -> None:
         """Slack refused the method for that long."""
         with self._lock:
-            self._held[method] = max(self._held.get(method, 0.0), self._clock() + seconds)
+            now = self._clock()
+            self._held[method] = max(self._held.get(method, 0.0), now + seconds)
+            if method == POST:
+                self._no_bursts_until = now + _NO_BURSTS_SECONDS
 
     def _hold(self, method: str, now: float) -> float:
         return max(0.0, self._held.get(method, 0.0) - now)

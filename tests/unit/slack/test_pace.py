@@ -53,6 +53,18 @@ def test_a_message_of_an_incident_need_not_wait_for_a_post_in_a_thread(pace: Pac
     assert pace.before_post("C1") > 0.0
 
 
+def test_once_slack_refuses_a_post_no_channel_gets_two_at_once_for_a_while(
+    pace: Pace, clock: Clock
+) -> None:
+    pace.hold(POST, 1.0)
+    for _ in range(19):
+        clock.at += 30.0
+        assert pace.before_post("C1", Rank.PART) == 0.0
+        assert pace.before_post("C1") == pytest.approx(1.0)
+    clock.at += 30.0
+    assert [pace.before_post("C1") for _ in range(2)] == [0.0, 0.0]
+
+
 def test_a_channel_gets_one_post_a_second_in_the_long_run(pace: Pace, clock: Clock) -> None:
     done = 0
     for _ in range(600):
