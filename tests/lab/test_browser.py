@@ -330,7 +330,7 @@ def test_one_page_too_many_says_why_it_is_not_live(browser: Browser) -> None:
     with running(parts()) as server, tab(browser, server) as opened:
         held = [server.connect() for _ in range(Room().one)]
         for one in held:
-            one.sendall(b"GET /api/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+            one.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b"200 OK" in one.recv(4096)
         opened.go("incidents")
         told = f"Not live: {Room().one} pages of your address are live already; reload"
