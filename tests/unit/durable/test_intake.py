@@ -453,7 +453,7 @@ def test_a_large_body_is_read_beside_the_event_loop(tmp_path: Path) -> None:
                 await asyncio.sleep(0.001)
                 longest = max(longest, loop.time() - before)
             assert (await task).new == 1_000
-            assert longest < 1.0
+            assert longest < 3.0
             assert len(desk.rows("SELECT 1 FROM workflow_status")) == 1_000
 
     kit.run(scene())
