@@ -64,6 +64,8 @@ def test_a_paragraph_has_no_share_time_or_rate_without_its_usual_value_or_its_bo
 
 def _is_told_with_something(found: re.Match[str], text: str) -> bool:
     beside = text[found.end() : found.end() + 80]
+    if beside.startswith(" of the usual "):
+        return True
     return f"{found[1]} | usual" in beside or "usually" in beside or "(needs {{" in beside
 
 
