@@ -9,7 +9,7 @@ place is left alone for just as long as it waits itself.
 
 import sqlalchemy as sa
 
-from tailhound.notifiers import STORM
+from tailhound.store.posts import CAN_BE_SENT, IS_OWN, OWN, OWN_PARTS, WITH_OWN, of_the_same_message
 from tailhound.store.tables import outbox
 
 FARTHEST_SECONDS = 3600.0
@@ -20,40 +20,23 @@ HERE = (
     outbox.c.notifier == sa.bindparam("notifier"),
     outbox.c.place == sa.bindparam("place"),
 )
-_OWN = outbox.alias("own")
 _EARLIER = outbox.alias("earlier")
-_IS_OWN = outbox.c.part.in_(("", STORM))
-CAN_BE_SENT = sa.or_(_IS_OWN, _OWN.c.message != "")
-"""A post in a thread needs the message that the thread hangs on."""
-
-
-def _of_the_same_incident(other: sa.FromClause) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        other.c.incident_id == outbox.c.incident_id,
-        other.c.notifier == outbox.c.notifier,
-        other.c.place == outbox.c.place,
-    )
-
-
-WITH_OWN = outbox.outerjoin(
-    _OWN, sa.and_(sa.not_(_IS_OWN), _of_the_same_incident(_OWN), _OWN.c.part == "")
-)
 _EARLIER_WAITS = sa.exists().where(
-    _of_the_same_incident(_EARLIER),
-    _EARLIER.c.part.not_in(("", STORM)),
+    of_the_same_message(_EARLIER),
+    _EARLIER.c.part.not_in(OWN_PARTS),
     _EARLIER.c.id < outbox.c.id,
     _EARLIER.c.message == "",
     _EARLIER.c.state.in_(("pending", "sending")),
 )
-IN_ORDER = sa.or_(_IS_OWN, outbox.c.urgent, outbox.c.message != "", sa.not_(_EARLIER_WAITS))
+IN_ORDER = sa.or_(IS_OWN, outbox.c.urgent, outbox.c.message != "", sa.not_(_EARLIER_WAITS))
 """Posts in one thread stand in the order in which they were asked for; edits need no order."""
-_PRESSING = sa.or_(outbox.c.urgent, sa.and_(_IS_OWN, outbox.c.message == ""))
+_PRESSING = sa.or_(outbox.c.urgent, sa.and_(IS_OWN, outbox.c.message == ""))
 _HAS_FAILED = sa.and_(outbox.c.error != "", outbox.c.attempt > 0)
 DUE = (
     sa.select(
         outbox,
-        _OWN.c.message.label("own_message"),
-        _OWN.c.thread.label("own_thread"),
+        OWN.c.message.label("own_message"),
+        OWN.c.thread.label("own_thread"),
     )
     .select_from(WITH_OWN)
     .where(
@@ -68,7 +51,7 @@ DUE = (
     )
     .order_by(
         sa.case((_HAS_FAILED, 1), else_=0),
-        sa.case((_PRESSING, 0), (_IS_OWN, 1), else_=2),
+        sa.case((_PRESSING, 0), (IS_OWN, 1), else_=2),
         sa.case((_HAS_FAILED, outbox.c.not_before), else_=0.0),
         outbox.c.id,
     )

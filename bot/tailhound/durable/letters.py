@@ -16,10 +16,11 @@ import sqlalchemy as sa
 
 from tailhound.durable.arrivals import clean
 from tailhound.durable.asking import Place
-from tailhound.durable.due import CAN_BE_SENT, DUE, FARTHEST_SECONDS, HERE, IN_ORDER, WITH_OWN
+from tailhound.durable.due import DUE, FARTHEST_SECONDS, HERE, IN_ORDER
 from tailhound.model import Incident, Outlook
 from tailhound.notifiers import STORM, Delivery, Later, Like, Posted, Refusal, Storm
 from tailhound.store.finding import newest_of_cause
+from tailhound.store.posts import CAN_BE_SENT, OWN_PARTS, WITH_OWN
 from tailhound.store.records import read_whole
 from tailhound.store.tables import incident, outbox
 
@@ -98,7 +99,7 @@ def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> 
         unsure=row.unsure,
         lost=row.lost,
         part=row.part,
-        thread=row.thread if row.part in ("", STORM) else row.own_thread or row.own_message,
+        thread=row.thread if row.part in OWN_PARTS else row.own_thread or row.own_message,
         mention=row.mention,
         seen=row.seen,
         posted_at=row.posted_at,

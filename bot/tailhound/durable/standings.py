@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place
-from tailhound.durable.due import CAN_BE_SENT, WITH_OWN
-from tailhound.notifiers import STORM
+from tailhound.store.posts import CAN_BE_SENT, IS_OWN, WITH_OWN
 from tailhound.store.tables import incident, outbox
 
 
@@ -73,9 +72,7 @@ def late_since(connection: sa.Connection, notifier: str) -> datetime | None:
     """When the oldest news changed that a notifier has not shown and people wait for; None = there
     is none. Edits that are put off to keep a service's limits are not waited for.
     """
-    pressing = sa.or_(
-        outbox.c.urgent, sa.and_(outbox.c.message == "", outbox.c.part.in_(("", STORM)))
-    )
+    pressing = sa.or_(outbox.c.urgent, sa.and_(outbox.c.message == "", IS_OWN))
     oldest = connection.execute(
         sa.select(sa.func.min(incident.c.changed_at))
         .select_from(WITH_OWN.join(incident, incident.c.id == outbox.c.incident_id))

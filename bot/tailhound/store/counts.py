@@ -7,16 +7,8 @@ import sqlalchemy as sa
 
 from tailhound.model import State
 from tailhound.store.database import Database
+from tailhound.store.posts import CAN_BE_SENT, WITH_OWN
 from tailhound.store.tables import UNREADABLE, incident, outbox
-
-_OWN = outbox.alias("own")
-_HAS_OWN = sa.and_(
-    outbox.c.part.not_in(("", "storm")),
-    _OWN.c.incident_id == outbox.c.incident_id,
-    _OWN.c.notifier == outbox.c.notifier,
-    _OWN.c.place == outbox.c.place,
-    _OWN.c.part == "",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +31,11 @@ def count(database: Database, now: datetime) -> Counted:
     by_state = sa.select(incident.c.state, sa.func.count()).group_by(incident.c.state)
     waiting = (
         sa.select(sa.func.count(), sa.func.min(incident.c.changed_at))
-        .select_from(
-            outbox.join(incident, incident.c.id == outbox.c.incident_id).outerjoin(_OWN, _HAS_OWN)
-        )
+        .select_from(WITH_OWN.join(incident, incident.c.id == outbox.c.incident_id))
         .where(
             outbox.c.wanted_revision > outbox.c.sent_revision,
             outbox.c.state.in_(("pending", "sending")),
-            sa.or_(outbox.c.part.in_(("", "storm")), _OWN.c.message != ""),
+            CAN_BE_SENT,
         )
     )
     refused = sa.select(sa.func.count()).where(outbox.c.state == "broken")
