@@ -122,14 +122,18 @@ def valued(symptom: Symptom) -> str:
     """`3.1 s, usually 0.8 s (x3.9), p99 not used: 43 requests`: the value with all that belongs to
     it.
     """
-    value = with_usual(
+    return ", ".join(part for part in (compared(symptom), thin(symptom)) if part)
+
+
+def compared(symptom: Symptom) -> str:
+    """`3.1 s, usually 0.8 s (x3.9)`: the value beside its usual one."""
+    return with_usual(
         symptom.value,
         symptom.usual,
         symptom.unit,
         at_least=symptom.at_least,
         history_seconds=symptom.history_seconds,
     )
-    return ", ".join(part for part in (value, thin(symptom)) if part)
 
 
 def thin(symptom: Symptom | None) -> str:

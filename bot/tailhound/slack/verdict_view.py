@@ -72,13 +72,7 @@ class VerdictView(PeopleView):
         if not found:
             return Mrkdwn("")
         value = number(found.value, found.unit, at_least=found.at_least)
-        text = with_usual(
-            found.value,
-            found.usual,
-            found.unit,
-            at_least=found.at_least,
-            history_seconds=found.history_seconds,
-        )
+        text = telling.compared(found)
         return self.ink.figure(text.removeprefix(f"{value}, "))
 
     @property

@@ -31,13 +31,14 @@ from tailhound.model import (
     Incident,
     Outlook,
     Progress,
+    State,
     Verdict,
 )
 from tailhound.notifiers import Delivery, Later, Notifier, Posted, Refusal
 from tailhound.requests import Labelled, Query
 from tailhound.settings import Incidents
 from tailhound.sources.alertmanager import read_group
-from tailhound.store import codec
+from tailhound.store import codec, records
 from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
 from tailhound.store.tables import investigation
@@ -390,6 +391,18 @@ class Desk:
     async def accept(self, *alerts: dict[str, Any]) -> Accepted:
         """Send one body with these alerts."""
         return await self.intake.accept(body(*alerts))
+
+    def verdict_stands(self) -> None:
+        """The only incident has its verdict, as if it had been investigated."""
+        with self.database.writing() as connection:
+            records.change(
+                connection,
+                self.only().id,
+                lambda record: replace(record, done=record.incident.n).edited(
+                    state=State.DIAGNOSED
+                ),
+                self.clock(),
+            )
 
     def only(self) -> Incident:
         """The one incident that there is."""

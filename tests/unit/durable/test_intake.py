@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from tailhound.durable.intake import LARGE
 from tailhound.errors import StoreUnavailable
 from tailhound.model import State
 from tailhound.settings import Incidents
-from tailhound.store import records
 from tailhound.store.outputs import read_body
 from tailhound.store.records import Record
 from tests.unit.durable import kit
@@ -583,22 +581,12 @@ def test_the_end_of_an_alert_beyond_the_listed_ones_is_found_by_any_start(tmp_pa
     kit.run(scene())
 
 
-def _verdict_stands(desk: kit.Desk) -> None:
-    with desk.database.writing() as connection:
-        records.change(
-            connection,
-            desk.only().id,
-            lambda record: replace(record, done=record.incident.n).edited(state=State.DIAGNOSED),
-            desk.clock(),
-        )
-
-
 def test_what_fires_weeks_later_is_a_new_incident_and_the_old_one_says_why(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             await desk.accept(alert(), alert(fingerprint="f2"))
             old, heard = desk.only().id, desk.clock()
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(40 * 86_400)
             accepted = await desk.accept(alert(fingerprint="f3", starts_at="2027-01-09T02:50:00Z"))
             shown = {incident.id: incident for incident in desk.reader.list()}
@@ -618,7 +606,7 @@ def test_the_only_alert_with_a_much_later_start_has_ended_in_between(tmp_path: P
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             await desk.accept(alert())
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(24 * 3600)
             accepted = await desk.accept(alert(starts_at="2026-12-01T02:50:00Z"))
             assert len(desk.reader.list()) == 2
@@ -637,7 +625,7 @@ def test_after_a_weekend_of_downtime_an_incident_goes_on(tmp_path: Path) -> None
         clock = kit.Clock()
         async with kit.intake_alone(folder, clock=clock) as desk:
             (old,) = (await desk.accept(alert())).incidents
-            _verdict_stands(desk)
+            desk.verdict_stands()
         clock.advance(73 * 3600)
         async with kit.intake_alone(folder, clock=clock) as desk:
             assert (await desk.accept(news)).incidents == (old,)
@@ -653,7 +641,7 @@ def test_a_repeat_that_memory_answered_keeps_an_incident_open(tmp_path: Path) ->
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             (old,) = (await desk.accept(alert())).incidents
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(80 * 3600)
             assert (await desk.accept(alert())).repeats == 1
             peer = await desk.accept(alert(starts_at="2026-12-03T10:00:00Z"))
@@ -667,7 +655,7 @@ def test_a_later_start_says_nothing_before_a_repeat_was_due(tmp_path: Path) -> N
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             (old,) = (await desk.accept(alert())).incidents
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(12 * 3600)
             peer = await desk.accept(alert(starts_at="2026-11-30T14:00:00Z"))
             assert peer.incidents == (old,)
@@ -681,7 +669,7 @@ def test_what_is_delivered_with_news_is_still_there(tmp_path: Path) -> None:
         folder.mkdir()
         async with kit.intake_alone(folder) as desk:
             await desk.accept(alert())
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(40 * 86_400)
             both = [alert(), alert(fingerprint="f2", starts_at="2027-01-09T02:50:00Z")]
             await desk.accept(both[first], both[1 - first])
@@ -695,7 +683,7 @@ def test_another_alert_long_after_the_verdict_is_investigated(tmp_path: Path) ->
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             await desk.accept(alert())
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(29 * 60)
             await desk.accept(alert(fingerprint="f2", starts_at="2026-11-30T03:20:00Z"))
             assert desk.only().n == 1

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -231,7 +230,7 @@ def test_an_incident_of_which_nothing_is_heard_counts_as_over_and_says_so(tmp_pa
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             await desk.accept(alert())
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(40 * 3600)
             await desk.accept(alert())  # a repeat: it is still there
             await kit.until(lambda: desk.only().repeats == 1)
@@ -257,7 +256,7 @@ def test_silence_means_nothing_before_a_repeat_could_have_come(tmp_path: Path) -
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             await desk.accept(alert())
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(80 * 3600)
             desk.intake.ear.since = desk.clock()  # until now it was down
             desk.clock.advance(18 * 3600 - 1)
@@ -272,7 +271,7 @@ def test_a_repeat_that_is_not_written_yet_keeps_an_incident_open(tmp_path: Path)
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             await desk.accept(alert())
-            _verdict_stands(desk)
+            desk.verdict_stands()
             desk.clock.advance(73 * 3600)
             desk.intake.ear.heard([desk.only().id])
             assert await _alone(desk) == ()
@@ -284,7 +283,7 @@ def test_what_is_silenced_is_not_over_while_it_is(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
             await desk.accept(alert())
-            _verdict_stands(desk)
+            desk.verdict_stands()
             until = desk.clock() + timedelta(days=5)
             silenced = Silenced(id="s1", by="ana", until=until, alerts=1)
             with desk.database.writing() as connection:
@@ -300,13 +299,3 @@ def test_what_is_silenced_is_not_over_while_it_is(tmp_path: Path) -> None:
             assert await _alone(desk) == (desk.only().id,)
 
     kit.run(scene())
-
-
-def _verdict_stands(desk: kit.Desk) -> None:
-    with desk.database.writing() as connection:
-        records.change(
-            connection,
-            desk.only().id,
-            lambda record: replace(record, done=record.incident.n).edited(state=State.DIAGNOSED),
-            desk.clock(),
-        )
