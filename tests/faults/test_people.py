@@ -57,6 +57,24 @@ def serving(folder: Path, slack: SlackStandin, **values: Any) -> Iterator[Bot]:
         assert bot.stop() < 5
 
 
+@contextmanager
+def two_that_hear(folder: Path, slack: SlackStandin) -> Iterator[tuple[Bot, Bot]]:
+    """Two replicas on one PostgreSQL, each with all its connections for clicks."""
+    server = the_server()
+    url = server.empty()
+    shared = merged(with_slack(folder, slack, socket=True), {"store": {"url": url}})
+    try:
+        with Bot(folder / "one", shared) as one, Bot(folder / "two", shared) as other:
+            for bot in (one, other):
+                bot.start(wait=False)
+            for bot in (one, other):
+                bot.wait_up()
+            slack.wait_connected(2 * CONNECTIONS, timeout=20)
+            yield one, other
+    finally:
+        server.drop(url)
+
+
 def begun(bot: Bot, slack: SlackStandin, sent: Mapping[str, Any]) -> tuple[str, str]:
     """An incident with its verdict in the channel: its id, and the ts of its message."""
     (id,) = bot.post(body(sent)).json["incidents"]
@@ -204,37 +222,26 @@ def test_a_check_that_is_asked_for_appears_in_the_channel(
 
 @pytest.mark.postgres
 def test_each_replica_takes_any_click_once(tmp_path: Path, slack: SlackStandin) -> None:
-    server = the_server()
-    url = server.empty()
-    shared = merged(with_slack(tmp_path, slack, socket=True), {"store": {"url": url}})
-    try:
-        with Bot(tmp_path / "one", shared) as one, Bot(tmp_path / "two", shared) as other:
-            for bot in (one, other):
-                bot.start(wait=False)
-            for bot in (one, other):
-                bot.wait_up()
-            slack.wait_connected(2 * CONNECTIONS, timeout=20)
-            sent = alert(deployment="w")
-            id, ts = begun(one, slack, sent)
-            users = [f"U0P{n}" for n in range(8)]
-            for user in users:
-                slack.click("on_it", channel=CHANNEL, ts=ts, user=user)
-            for _ in range(2 * CONNECTIONS):  # the same envelope, once over each socket
-                slack.click("recheck", channel=CHANNEL, ts=ts, envelope="twice")
-            assert len(set(slack.turns)) == 2 * CONNECTIONS
-            shows(slack, one, id, f"{users[-1].lower()} is on it since")
-            asked = "Re-check asked for by u0ana"
-            until(lambda: asked in page(one, id), "the second look", 40, one.said)
-            assert page(other, id).count(asked) == 1
-            resolved(one, slack, id, sent)
-            slack.click("wrong", channel=CHANNEL, ts=ts)  # opened by one replica, sent to the other
-            modal(slack, is_filled)
-            slack.submit({"rating": "right"})
-            shows(slack, other, id, "says:")
-            for bot in (one, other):
-                assert bot.stop() < 5
-    finally:
-        server.drop(url)
+    with two_that_hear(tmp_path, slack) as (one, other):
+        sent = alert(deployment="w")
+        id, ts = begun(one, slack, sent)
+        users = [f"U0P{n}" for n in range(8)]
+        for user in users:
+            slack.click("on_it", channel=CHANNEL, ts=ts, user=user)
+        for _ in range(2 * CONNECTIONS):  # the same envelope, once over each socket
+            slack.click("recheck", channel=CHANNEL, ts=ts, envelope="twice")
+        assert len(set(slack.turns)) == 2 * CONNECTIONS
+        shows(slack, one, id, f"{users[-1].lower()} is on it since")
+        asked = "Re-check asked for by u0ana"
+        until(lambda: asked in page(one, id), "the second look", 40, one.said)
+        assert page(other, id).count(asked) == 1
+        resolved(one, slack, id, sent)
+        slack.click("wrong", channel=CHANNEL, ts=ts)  # opened by one replica, sent to the other
+        modal(slack, is_filled)
+        slack.submit({"rating": "right"})
+        shows(slack, other, id, "says:")
+        for bot in (one, other):
+            assert bot.stop() < 5
 
 
 def test_sockets_that_close_mid_click_lose_nothing_that_was_acknowledged(

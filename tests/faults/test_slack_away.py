@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.databases import the_server
 from tests.faults.server import (
     CHANNEL,
     WITH_HISTORY,
@@ -21,10 +20,9 @@ from tests.faults.server import (
     own_posts,
     thread_posts,
     until,
-    with_slack,
 )
 from tests.faults.test_outages import messages_of, until_settled
-from tests.lab.bot import merged
+from tests.faults.test_people import two_that_hear
 from tests.standins.slack import SlackStandin
 
 pytestmark = [pytest.mark.postgres, pytest.mark.xdist_group("faults-replicas-serve")]
@@ -42,19 +40,8 @@ def slack() -> Iterator[SlackStandin]:
 @pytest.fixture
 def bots(tmp_path: Path, slack: SlackStandin) -> Iterator[tuple[Bot, Bot]]:
     """Two replicas on one database, which both hear people."""
-    server = the_server()
-    url = server.empty()
-    shared = merged(with_slack(tmp_path, slack, socket=True), {"store": {"url": url}})
-    try:
-        with Bot(tmp_path / "one", shared) as one, Bot(tmp_path / "two", shared) as other:
-            for bot in (one, other):
-                bot.start(wait=False)
-            for bot in (one, other):
-                bot.wait_up()
-            slack.wait_connected(2, timeout=20)
-            yield one, other
-    finally:
-        server.drop(url)
+    with two_that_hear(tmp_path, slack) as both:
+        yield both
 
 
 def accepted(bot: Bot, sent: Mapping[str, Any]) -> str:
