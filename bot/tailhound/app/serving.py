@@ -137,20 +137,7 @@ class Server:
         self._keep_compiled(database)
         silencer = self._silencer()
         reader = IncidentReader.of(database)
-        durable = Durable(
-            Surroundings(
-                database=database,
-                terms=self._terms,
-                investigator_for=Investigators(
-                    self._compiled, database, self._settings, self._maker(backends)
-                ),
-                read_group=self._site.arrivals.noting(counting(read_group, self._metrics)),
-                notifiers={notifier.name: notifier for notifier in self._notifiers(reader)},
-                manners=self._chat.manners(),
-                silencer=silencer,
-                stop_file=self._settings.stops,
-            )
-        )
+        durable = self._durable(database, backends, reader, silencer)
         self._second.watch(durable.outbox.diverted)
         parts = replace(self._site.parts(durable, database, reader), recorded=self._is_demo)
         await durable.start()
@@ -178,6 +165,28 @@ class Server:
             await ending
             if silencer is not None:
                 silencer.close()
+
+    def _durable(
+        self,
+        database: Database,
+        backends: Sequence[Transport],
+        reader: IncidentReader,
+        silencer: AlertmanagerClient | None,
+    ) -> Durable:
+        return Durable(
+            Surroundings(
+                database=database,
+                terms=self._terms,
+                investigator_for=Investigators(
+                    self._compiled, database, self._settings, self._maker(backends)
+                ),
+                read_group=self._site.arrivals.noting(counting(read_group, self._metrics)),
+                notifiers={notifier.name: notifier for notifier in self._notifiers(reader)},
+                manners=self._chat.manners(),
+                silencer=silencer,
+                stop_file=self._settings.stops,
+            )
+        )
 
     def _deeds(
         self,

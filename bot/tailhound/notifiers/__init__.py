@@ -130,6 +130,11 @@ class Refusal:
     everywhere: bool = False
 
 
+def pause(delivery: Delivery, at_most: float) -> float:
+    """Seconds before the next attempt: 1, 2, 4, ..."""
+    return min(at_most, float(2 ** min(9, max(0, delivery.attempt - 1))))
+
+
 def uncalled(delivery: Delivery, message: str | None = None, seen: str | None = None) -> Posted:
     """Nothing had to be shown: what stands, stands."""
     return Posted(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tailhound.model import Incident, Missing, Reason, State
 from tailhound.model.redaction import redacted
-from tailhound.notifiers import Delivery, Later, Posted, Refusal, uncalled
+from tailhound.notifiers import Delivery, Later, Posted, Refusal, pause, uncalled
 from tailhound.notifiers.console import NOT_HEARD_OF, headline, line
 
 VERSION: Final = 1
@@ -53,7 +53,7 @@ class WebhookNotifier:
             return uncalled(delivery)
         if not delivery.holds():
             why = "another replica has taken the message over"
-            return Later(_pause(delivery), why, delivery.unsure)
+            return Later(pause(delivery, _LONGEST_PAUSE), why, delivery.unsure)
         marked = {"version": VERSION, "id": f"{incident.id}-{mark}", **told}
         body = json.dumps(marked | {"instead_of": list(delivery.instead_of)})
         return _result(delivery, await self._post(body.encode()), mark)
@@ -105,13 +105,13 @@ def _result(
         if answer.reason is Reason.FORBIDDEN:
             return Refusal(answer.detail)
         unsure = delivery.unsure or answer.reason is Reason.TIMEOUT
-        return Later(_pause(delivery), answer.detail, unsure)
+        return Later(pause(delivery, _LONGEST_PAUSE), answer.detail, unsure)
     status, wait = answer
     if 200 <= status < 300:
         return Posted(delivery.place, delivery.incident.id, mark)
     if status >= 500 or status in _FOR_NOW:
         why = f"the webhook answered {status}"
-        return Later(max(wait, _pause(delivery)), why, delivery.unsure)
+        return Later(max(wait, pause(delivery, _LONGEST_PAUSE)), why, delivery.unsure)
     return _refused(status)
 
 
@@ -122,11 +122,6 @@ def _refused(status: int) -> Refusal:
     if 300 <= status < 400:
         return Refusal(f"{why}: put the address that it leads to under fallback.webhook")
     return Refusal(f"{why}: look at the address and the credentials of fallback.webhook")
-
-
-def _pause(delivery: Delivery) -> float:
-    """Seconds before the next attempt: 1, 2, 4, ... at most 300."""
-    return min(_LONGEST_PAUSE, float(2 ** min(9, max(0, delivery.attempt - 1))))
 
 
 def _plain(text: str) -> str:

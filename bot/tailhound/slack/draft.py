@@ -55,14 +55,8 @@ class Draft:
         if self.delivery.part:
             payload["part"] = self.delivery.part
         return {
-            "channel": self.delivery.place,
-            "text": wording.text,
-            "blocks": list(wording.blocks),
+            **saying(self.delivery.place, wording),
             "metadata": {"event_type": EVENT_TYPE, "event_payload": payload},
-            "unfurl_links": False,
-            "unfurl_media": False,
-            "link_names": False,
-            "parse": "none",
         }
 
     def posting(self, wording: SlackMessage) -> dict[str, Any]:
@@ -73,6 +67,19 @@ class Draft:
         if self.broadcast:
             more["reply_broadcast"] = True
         return {**self.arguments(wording), **more}
+
+
+def saying(channel: str, wording: SlackMessage) -> dict[str, Any]:
+    """What every message of ours is sent with: nothing in it is expanded or linked by Slack."""
+    return {
+        "channel": channel,
+        "text": wording.text,
+        "blocks": list(wording.blocks),
+        "unfurl_links": False,
+        "unfurl_media": False,
+        "link_names": False,
+        "parse": "none",
+    }
 
 
 def _told(value: Any) -> Any:

@@ -1,13 +1,13 @@
 """The message about tailhound's own trouble, for the people who run it."""
 
 from datetime import datetime
-from typing import Any
 
 from tailhound.durable.ops import Notice
 from tailhound.model.wording import day_clock, duration
 from tailhound.notifiers import Later, Posted, Refusal
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.calls import Calls, Lost, No
+from tailhound.slack.draft import saying
 from tailhound.slack.kit import section
 from tailhound.slack.pace import POST, UPDATE, Pace, Rank
 from tailhound.slack.refusals import Meaning, meaning_of, todo
@@ -45,9 +45,7 @@ class OpsPosts:
         wait = self._pace.before_post(channel, Rank.PROGRESS)
         if wait > 0:
             return Later(wait, "")
-        outcome = await self._calls.ask(
-            lambda web: web.chat_postMessage(**_arguments(channel, shown))
-        )
+        outcome = await self._calls.ask(lambda web: web.chat_postMessage(**saying(channel, shown)))
         if isinstance(outcome, No | Lost):
             return self._not_done(outcome, POST, channel)
         return Posted(channel, str(outcome.data.get("ts", "")))
@@ -60,7 +58,7 @@ class OpsPosts:
         if wait > 0:
             return Later(wait, "")
         outcome = await self._calls.ask(
-            lambda web: web.chat_update(ts=message, **_arguments(channel, shown))
+            lambda web: web.chat_update(ts=message, **saying(channel, shown))
         )
         if isinstance(outcome, No | Lost):
             return self._not_done(outcome, UPDATE, channel)
@@ -77,15 +75,3 @@ class OpsPosts:
         if meaning is Meaning.TROUBLE:
             return Later(AGAIN_SECONDS, f"Slack answered {outcome.error}")
         return Refusal(todo(outcome, channel))
-
-
-def _arguments(channel: str, shown: SlackMessage) -> dict[str, Any]:
-    return {
-        "channel": channel,
-        "text": shown.text,
-        "blocks": list(shown.blocks),
-        "unfurl_links": False,
-        "unfurl_media": False,
-        "link_names": False,
-        "parse": "none",
-    }

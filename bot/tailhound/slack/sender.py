@@ -9,7 +9,7 @@ from typing import Final
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from tailhound.notifiers import Delivery, Later, Posted, Refusal, uncalled
+from tailhound.notifiers import Delivery, Later, Posted, Refusal, pause, uncalled
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.calls import Calls, Lost, No, Outcome, Said
 from tailhound.slack.draft import Draft, Key, is_reply, key_of
@@ -21,6 +21,7 @@ _LOG = logging.getLogger(__name__)
 
 _PAGES_OF_HISTORY: Final = 5
 _QUIET_SECONDS: Final = 60.0
+_LONGEST_PAUSE: Final = 60.0
 _ATTEMPTS_AT_UNKNOWN_ERRORS: Final = 5
 _SEEN: Final = frozenset({POST, UPDATE, COMPLETE})
 """Methods whose effect people see: without an answer nobody knows whether it is there."""
@@ -193,7 +194,7 @@ class Sender:
         lost, unsure = self.posts_lost(delivery), self._unsure(delivery)
         if not delivery.holds():
             why = "another replica has taken the message over"
-            return Later(_pause(delivery), why, unsure, lost_posts=lost)
+            return Later(pause(delivery, _LONGEST_PAUSE), why, unsure, lost_posts=lost)
         wait = self._pace.before_post(delivery.place, rank)
         alone = rank.leaves_in_channel > 0
         return Later(wait, "", unsure, only_this=alone, lost_posts=lost) if wait > 0 else None
@@ -292,10 +293,16 @@ class Sender:
                 why = f"Slack's rate limit of {method}"
                 return Later(seconds, why, unsure, method != POST, lost)
             mine = meaning_of(outcome.error) is not Meaning.TROUBLE
-            return Later(_pause(delivery), f"Slack answered {outcome.error}", unsure, mine, lost)
+            return Later(
+                pause(delivery, _LONGEST_PAUSE),
+                f"Slack answered {outcome.error}",
+                unsure,
+                mine,
+                lost,
+            )
         why = outcome.why if isinstance(outcome, Lost) else "no outcome"
         sent = isinstance(outcome, Lost) and outcome.sent and method in _SEEN
-        return Later(_pause(delivery), why, unsure or sent, False, lost)
+        return Later(pause(delivery, _LONGEST_PAUSE), why, unsure or sent, False, lost)
 
     def _unsure(self, delivery: Delivery) -> bool:
         """Whether a post may stand that nobody has seen, or an edit that nobody knows of."""
@@ -304,8 +311,3 @@ class Sender:
 
 def _is_too_much(outcome: Outcome) -> bool:
     return isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.SHORTEN
-
-
-def _pause(delivery: Delivery) -> float:
-    """Seconds before the next attempt: 1, 2, 4, ... at most 60."""
-    return float(min(60, 2 ** min(6, max(0, delivery.attempt - 1))))
