@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -440,18 +441,17 @@ def test_after_stop_nothing_is_taken(tmp_path: Path) -> None:
 def test_a_large_body_is_read_beside_the_event_loop(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
-            loop = asyncio.get_running_loop()
             many = [alert(f"w{i}", fingerprint=f"f{i}") for i in range(1_000)]
             content = body(*many)
             assert len(content) > LARGE
             longest = 0.0
             task = asyncio.create_task(desk.intake.accept(content))
             while not task.done():
-                before = loop.time()
+                before = time.thread_time()  # not the clock: others may have the processor
                 await asyncio.sleep(0.001)
-                longest = max(longest, loop.time() - before)
+                longest = max(longest, time.thread_time() - before)
             assert (await task).new == 1_000
-            assert longest < 3.0
+            assert longest < 0.02  # seconds; reading it on the loop takes twice as long
             assert len(desk.rows("SELECT 1 FROM workflow_status")) == 1_000
 
     kit.run(scene())
