@@ -19,9 +19,9 @@ from pydantic import (
 )
 
 from tailhound.errors import SettingsError
+from tailhound.settings_backends import Alertmanager, Basic, Host, Kubernetes, Prometheus, Ssh
 from tailhound.settings_fallback import Fallback, Webhook
 from tailhound.settings_forms import Address, Channel, DatabaseUrl, Days, objective
-from tailhound.settings_headers import Headers
 from tailhound.settings_people import Role
 from tailhound.settings_places import Origin, explained, place, where
 from tailhound.settings_reading import read
@@ -35,9 +35,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-MOST_BYTES = 1024 * 1024 * 1024
-
-
 def _objectives(value: Mapping[str, float]) -> Mapping[str, float]:
     wrong = [why for name, seconds in value.items() if (why := objective(name, seconds))]
     if wrong:
@@ -47,13 +44,6 @@ def _objectives(value: Mapping[str, float]) -> Mapping[str, float]:
 
 Objectives = Annotated[Mapping[str, float], AfterValidator(_objectives)]
 """Seconds by symptom and quantile: `ttft_p99_seconds`."""
-
-
-class Basic(Section):
-    """Basic authentication."""
-
-    username: str
-    password: Secret
 
 
 class Listen(Section):
@@ -90,86 +80,6 @@ class Store(Section):
     def secret(self) -> str:
         """The password, "" when there is none; SettingsError when it can't be read."""
         return "" if self.password is None else self.password.read()
-
-
-class Prometheus(Section):
-    """One Prometheus (or compatible) server. `url` empty = not configured.
-
-    `concurrency` is the number of queries at once: 20 incidents a second of 20 queries that take
-    50 ms keep 20 busy, and Prometheus itself evaluates 20 at once and lets others wait their turn
-    (--query.max-concurrency).
-    """
-
-    url: Address = ""
-    bearer: Secret | None = None
-    basic: Basic | None = None
-    headers: Headers = Field(default={})
-    ca_file: str = ""
-    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
-    concurrency: Annotated[int, Field(ge=1, le=100)] = 32
-    max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 8 * 1024 * 1024
-
-
-class Alertmanager(Section):
-    """Alertmanager's API, for silences. `url` empty = not configured: then none are offered."""
-
-    url: Address = ""
-    bearer: Secret | None = None
-    basic: Basic | None = None
-    headers: Headers = Field(default={})
-    ca_file: str = ""
-    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
-    concurrency: Annotated[int, Field(ge=1, le=20)] = 4
-    max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 8 * 1024 * 1024
-
-
-class Kubernetes(Section):
-    """The API server: by address and token, by kubeconfig, or from inside the cluster."""
-
-    server: Address = ""
-    token: Secret | None = None
-    ca_file: str = ""
-    kubeconfig: str = ""
-    context: str = ""
-    in_cluster: bool = False
-    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
-    concurrency: Annotated[int, Field(ge=1, le=100)] = 6
-    max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 16 * 1024 * 1024
-
-    @property
-    def configured(self) -> bool:
-        """Whether there is a cluster to ask."""
-        return bool(self.server or self.kubeconfig or self.in_cluster)
-
-
-class Host(Section):
-    """One host that can be reached by SSH. `address` empty = its name."""
-
-    address: str = ""
-    port: Annotated[int, Field(ge=1, le=65535)] = 22
-    user: str = ""
-    jump: str = ""
-
-
-class Ssh(Section):
-    """SSH to the hosts. `key` None = not configured.
-
-    `allow` is the site's allow-list: each entry an argv with typed holes (docs/operators/ssh.md);
-    None = the shipped list. `any_host` lets node names outside `hosts` be asked under their name.
-    """
-
-    user: str = "tailhound"
-    key: Secret | None = None
-    known_hosts: str = ""
-    hosts: Mapping[str, Host] = {}
-    any_host: bool = False
-    wrapper: bool = False
-    sudo: bool = True
-    allow: tuple[tuple[str, ...], ...] | None = None
-    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 8.0
-    gap_seconds: Annotated[float, Field(gt=0, le=60)] = 10.0
-    concurrency: Annotated[int, Field(ge=1, le=200)] = 16
-    max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 2 * 1024 * 1024
 
 
 class Slack(Section):
