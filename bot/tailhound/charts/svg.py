@@ -4,13 +4,13 @@
 the chart is drawn in the colour of the text.
 """
 
-import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from tailhound.charts import colours
 from tailhound.charts.axes import Scale, scale_of, time_ticks
-from tailhound.charts.chart import Chart, Panel, Point, Role
+from tailhound.charts.chart import Chart, Panel
+from tailhound.charts.elements import add_box, add_label, add_path, add_rule, add_text
 from tailhound.charts.labels import change_label, limit_label, limits_left, onset_label, spread
 from tailhound.model.wording import cut
 
@@ -28,12 +28,6 @@ _TICK = 18.0
 
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 6")
 """Lines of one panel differ in this, not in colour."""
-
-_POINTS = 240
-"""More points of one line than pixels can show are thinned, with the peaks kept."""
-
-_CLEAN = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-"""What no XML document may hold."""
 
 
 def _rules(prefix: str, shades: Sequence[str]) -> str:
@@ -100,8 +94,8 @@ def svg(chart: Chart) -> str:
             "aria-labelledby": f"{chart.id}-title {chart.id}-alt",
         },
     )
-    _text(root, "title", chart.title, id=f"{chart.id}-title")
-    _text(root, "desc", chart.alt, id=f"{chart.id}-alt")
+    add_text(root, "title", chart.title, id=f"{chart.id}-title")
+    add_text(root, "desc", chart.alt, id=f"{chart.id}-alt")
     for at, panel in enumerate(chart.panels):
         area = _Area(chart, scale_of(panel), HEAD + at * (HEAD + PANEL + SPACE), right)
         _panel(SubElement(root, "g"), panel, area)
@@ -134,14 +128,14 @@ def _panel(group: Element, panel: Panel, area: _Area) -> None:
     scale = area.scale
     told = (scale.heading,) if len(scale.heading) <= _HEADING else scale.lines
     for above, said in enumerate(reversed(told)):
-        _label(group, (0.0, area.top - 8 - above * LINE), cut(said, _HEADING))
+        add_label(group, (0.0, area.top - 8 - above * LINE), cut(said, _HEADING))
     for value, text in area.scale.ticks:
-        _rule(group, (area.left, area.right), (area.y(value), area.y(value)), "axis")
-        _label(group, (area.left - 6, area.y(value) + 4), text, anchor="end", kind="soft")
+        add_rule(group, (area.left, area.right), (area.y(value), area.y(value)), "axis")
+        add_label(group, (area.left - 6, area.y(value) + 4), text, anchor="end", kind="soft")
     _bands(group, panel, area)
     for at, line in enumerate(panel.lines):
         for run in line.runs:
-            _path(group, [(area.x(x), area.y(y)) for x, y in run], panel.role, _DASHES[at % 5])
+            add_path(group, [(area.x(x), area.y(y)) for x, y in run], panel.role, _DASHES[at % 5])
     _marks(group, panel, area)
     _names(group, panel, area)
 
@@ -149,18 +143,18 @@ def _panel(group: Element, panel: Panel, area: _Area) -> None:
 def _bands(group: Element, panel: Panel, area: _Area) -> None:
     if panel.usual:
         low, high = panel.usual
-        _box(group, (area.left, area.right), (area.y(low), area.y(high)), "usual")
+        add_box(group, (area.left, area.right), (area.y(low), area.y(high)), "usual")
     for start, end in panel.gaps:
-        _box(group, (area.x(start), area.x(end)), (area.bottom, area.top), "gap")
+        add_box(group, (area.x(start), area.x(end)), (area.bottom, area.top), "gap")
         middle = (area.x(start) + area.x(end)) / 2
-        _label(group, (_inside(middle, 24, area), area.bottom - 8), "no data", "middle", "soft")
+        add_label(group, (_inside(middle, 24, area), area.bottom - 8), "no data", "middle", "soft")
     if panel.envelope:
         for edges in panel.envelope.runs:
             upper = [f"{area.x(at)},{area.y(high)}" for at, _, high in edges]
             lower = [f"{area.x(at)},{area.y(low)}" for at, low, _ in reversed(edges)]
             SubElement(group, "polygon", {"class": "envelope", "points": " ".join(upper + lower)})
     if panel.open:
-        _box(
+        add_box(
             group,
             (area.x(panel.open.start), area.right),
             (area.y(panel.open.low), area.top),
@@ -173,37 +167,37 @@ def _marks(group: Element, panel: Panel, area: _Area) -> None:
     for limit in panel.limits:
         if area.scale.holds(limit.value):
             y, dashes = area.y(limit.value), "8 3 2 3" if limit.objective else "6 4"
-            _rule(group, (area.left, area.right), (y, y), "limit", dashes)
+            add_rule(group, (area.left, area.right), (y, y), "limit", dashes)
     _changes(group, panel, area)
     if panel.onset:
         x = area.x(panel.onset.at)
-        _rule(group, (x, x), (area.top, area.bottom), "onset", "2 4")
+        add_rule(group, (x, x), (area.top, area.bottom), "onset", "2 4")
         side, anchor = (-4, "end") if x > (area.left + area.right) / 2 else (4, "start")
-        _label(group, (x + side, area.top + SIZE), onset_label(panel.onset), anchor, "onset")
+        add_label(group, (x + side, area.top + SIZE), onset_label(panel.onset), anchor, "onset")
     if panel.open:
         y = max(area.y(panel.open.low) - 5, area.top + SIZE)
-        _label(group, (area.right - 3, y), cut(panel.open.label, 40), "end")
+        add_label(group, (area.right - 3, y), cut(panel.open.label, 40), "end")
     if panel.usual:
         y = max(area.y(panel.usual[1]) - 4, area.top + SIZE)
-        _label(group, (area.left + 4, y), "usual", kind="soft")
+        add_label(group, (area.left + 4, y), "usual", kind="soft")
     wanted = [area.y(limit.value) - 5 for limit in panel.limits]
     places = spread(wanted, SIZE + 2.0, (area.top + SIZE, area.bottom - 3))
     left = limits_left(area.chart, panel)
     x, anchor = (area.left + 48, "start") if left else (area.right - 3, "end")
     for place, limit in zip(places, panel.limits, strict=True):
-        _label(group, (x, place), cut(limit_label(limit, area.scale), 40), anchor)
+        add_label(group, (x, place), cut(limit_label(limit, area.scale), 40), anchor)
 
 
 def _changes(group: Element, panel: Panel, area: _Area) -> None:
     """A solid line for each change; what it was stands in the first panel, below the onset."""
     for below, change in enumerate(area.chart.changes, 1):
         x = area.x(change.at)
-        _rule(group, (x, x), (area.top, area.bottom), "limit")
+        add_rule(group, (x, x), (area.top, area.bottom), "limit")
         if panel is not area.chart.panels[0]:
             continue
         side, anchor = (-4, "end") if x > (area.left + area.right) / 2 else (4, "start")
         y = area.top + SIZE + below * LINE
-        _label(group, (x + side, y), cut(change_label(change), 60), anchor)
+        add_label(group, (x + side, y), cut(change_label(change), 60), anchor)
 
 
 def _names(group: Element, panel: Panel, area: _Area) -> None:
@@ -220,10 +214,10 @@ def _names(group: Element, panel: Panel, area: _Area) -> None:
     x = area.right + 4
     for y, (_, name), (kind, dashes) in zip(places, ends, kinds, strict=True):
         if kind == "envelope":
-            _box(group, (x, x + 16), (y - 4, y + 4), kind)
+            add_box(group, (x, x + 16), (y - 4, y + 4), kind)
         else:
-            _rule(group, (x, x + 16), (y, y), kind, dashes)
-        _label(group, (x + 20, y + 4), cut(name, 13))
+            add_rule(group, (x, x + 16), (y, y), kind, dashes)
+        add_label(group, (x + 20, y + 4), cut(name, 13))
 
 
 def _times(root: Element, chart: Chart, height: float, right: float) -> None:
@@ -232,81 +226,10 @@ def _times(root: Element, chart: Chart, height: float, right: float) -> None:
     for at, text in time_ticks(chart.start, chart.end):
         x = LEFT + (at - chart.start) / span * width
         place = min(max(x, _TICK), WIDTH - _TICK)
-        _label(root, (place, height - 26), text, "middle", "soft")
-    _label(root, (WIDTH - 2, height - 6), "UTC", "end", "soft")
-
-
-# --- elements
+        add_label(root, (place, height - 26), text, "middle", "soft")
+    add_label(root, (WIDTH - 2, height - 6), "UTC", "end", "soft")
 
 
 def _inside(x: float, half: float, area: _Area) -> float:
     """A middle that keeps a text of twice `half` inside the axes."""
     return min(max(x, area.left + half), area.right - half)
-
-
-def _path(group: Element, points: list[Point], role: Role, dashes: str) -> None:
-    """A line; a single sample is a dot."""
-    kind = role.value
-    if len(points) == 1:
-        x, y = points[0]
-        SubElement(group, "circle", {"class": kind, "cx": f"{x}", "cy": f"{y}", "r": "1.5"})
-        return
-    shown = _thinned(points)
-    drawn = "M" + "L".join(f"{x:g} {y:g}" for x, y in shown)
-    given = {"class": kind, "d": drawn, "stroke": "currentColor", "fill": "none"}
-    SubElement(group, "path", {**given, **({"stroke-dasharray": dashes} if dashes else {})})
-
-
-def _thinned(points: list[Point]) -> list[Point]:
-    """Of each stretch the first, the lowest and the highest point: peaks stay."""
-    if len(points) <= _POINTS:
-        return points
-    size = -(-len(points) * 3 // _POINTS)
-    kept: list[Point] = []
-    for first in range(0, len(points), size):
-        part = points[first : first + size]
-        low = min(part, key=lambda point: point[1])
-        high = max(part, key=lambda point: point[1])
-        kept += sorted({part[0], low, high})
-    return [*kept, points[-1]]
-
-
-def _box(group: Element, xs: tuple[float, float], ys: tuple[float, float], kind: str) -> None:
-    """A filled box; at least a pixel high, so that a band without width is seen."""
-    width, height = abs(xs[1] - xs[0]), max(abs(ys[1] - ys[0]), 1.0)
-    place = {"x": min(xs), "y": min(ys), "width": width, "height": height}
-    SubElement(
-        group,
-        "rect",
-        {
-            "class": kind,
-            "fill": "currentColor",
-            "fill-opacity": "0.15",
-            **{name: f"{value:g}" for name, value in place.items()},
-        },
-    )
-
-
-def _rule(
-    group: Element, xs: tuple[float, float], ys: tuple[float, float], kind: str, dashes: str = ""
-) -> None:
-    place = {"x1": xs[0], "x2": xs[1], "y1": ys[0], "y2": ys[1]}
-    given = {"class": kind, "stroke": "currentColor"}
-    given |= {name: f"{value:g}" for name, value in place.items()}
-    SubElement(group, "line", {**given, **({"stroke-dasharray": dashes} if dashes else {})})
-
-
-def _label(
-    group: Element, place: tuple[float, float], text: str, anchor: str = "start", kind: str = ""
-) -> None:
-    x, y = place
-    given = {"x": f"{x:g}", "y": f"{y:g}"}
-    if anchor != "start":
-        given["text-anchor"] = anchor
-    if kind:
-        given["class"] = kind
-    _text(group, "text", text, **given)
-
-
-def _text(parent: Element, tag: str, text: str, **given: str) -> None:
-    SubElement(parent, tag, given).text = _CLEAN.sub("\ufffd", text)
