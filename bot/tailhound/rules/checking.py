@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 
 from tailhound.errors import Finding, RunbookErrors
 from tailhound.model import Check, Part, claims
-from tailhound.rules import places
+from tailhound.rules import parsing, places
 from tailhound.rules.compiling import Collectors
 from tailhound.rules.lint import lint
 from tailhound.rules.loading import Sources, compile_files
@@ -105,7 +105,7 @@ def findings_text(findings: Iterable[Finding], sources: Sources) -> str:
 
 def _lines(source: str | bytes) -> list[str]:
     text = source.decode("utf-8", "replace") if isinstance(source, bytes) else source
-    if len(text) > places.MAX_BYTES:
+    if len(text) > parsing.MAX_BYTES:
         return []
     return places.lines(text.removeprefix("\ufeff"))
 

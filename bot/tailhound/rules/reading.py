@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tailhound.errors import Finding, RunbookErrors
-from tailhound.rules import places
+from tailhound.rules import parsing, places
 from tailhound.rules.condition.typed import meant
 from tailhound.rules.places import Node, Pairs, Place, Scalar
 from tailhound.rules.schema import RunbookFile, json_schema
@@ -44,7 +44,7 @@ class Read:
 def read_file(path: str, source: str | bytes) -> tuple[Read | None, tuple[Finding, ...]]:
     """What could be read, None when too much is wrong; with everything that is wrong."""
     try:
-        written, findings = places.read(path, source)
+        written, findings = parsing.read(path, source)
     except RunbookErrors as errors:
         return None, errors.findings
     node = written

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailhound.errors import RunbookErrors
-from tailhound.rules import places
+from tailhound.rules import parsing, places
 from tailhound.rules.places import Items, Pairs, Scalar
 
 from .kit import findings
 
 
 def read(source: str | bytes) -> Pairs:
-    return places.read("r.yaml", source)[0]
+    return parsing.read("r.yaml", source)[0]
 
 
 def scalar(source: str, *steps: str | int) -> Scalar:
@@ -74,7 +74,7 @@ def test_values_are_those_of_yaml_1_2(text: str, value: object) -> None:
 
 
 def test_a_key_given_twice_is_told_and_the_rest_is_read() -> None:
-    node, found = places.read("r.yaml", "a: 1\nb: 2\na: 3\nb: 4\n")
+    node, found = parsing.read("r.yaml", "a: 1\nb: 2\na: 3\nb: 4\n")
     assert [str(finding) for finding in found] == [
         "r.yaml:3:1: 'a' is given twice (first on line 1)",
         "r.yaml:4:1: 'b' is given twice (first on line 2)",
@@ -138,7 +138,7 @@ def test_a_byte_order_mark_is_no_content() -> None:
 @given(st.text(alphabet="ab:-[]{}&*!'\"#%|>\n \t,?\x00é~1.", max_size=60))
 def test_no_text_escapes_as_another_exception(source: str) -> None:
     with contextlib.suppress(RunbookErrors):
-        assert isinstance(places.plain(places.read("r.yaml", source)[0]), dict)
+        assert isinstance(places.plain(parsing.read("r.yaml", source)[0]), dict)
 
 
 def test_a_tree_without_a_value() -> None:

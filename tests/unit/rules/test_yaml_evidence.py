@@ -16,7 +16,7 @@ from tailhound.model.facts import Kind, Sample, Schema, schema_of, values_of
 from tailhound.requests import GetObject, ListObjects, Output, Query, Ranged, RangeQuery, RunOnHost
 from tailhound.requests.argv import SHIPPED
 from tailhound.requests.prometheus import literal_regex, quoted
-from tailhound.rules import places
+from tailhound.rules import parsing, places
 from tailhound.rules.evidence.promql import why_no_query
 from tailhound.rules.evidence.ssh import increase, key_value
 from tailhound.rules.evidence.template import template
@@ -36,7 +36,7 @@ INPUTS = {
 
 
 def attempt(text: str, onset: str = "") -> tuple[Collector[Any, Any] | None, tuple[Finding, ...]]:
-    node, _ = places.read("r.yaml", text)
+    node, _ = parsing.read("r.yaml", text)
     told = Evidence.model_validate(places.plain(node))
     return compile_evidence("e", told, node, Surroundings("r", INPUTS, SHIPPED), onset)
 
