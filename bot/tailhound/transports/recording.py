@@ -7,10 +7,8 @@ reading is strict: what it does not know, it refuses, with the place.
 
 import gzip
 import json
-import math
 import re
 import zlib
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,17 +17,15 @@ from typing import Any
 from tailhound.errors import RecordingUnreadable, Refused
 from tailhound.flow import Request
 from tailhound.model import Missing, Reason
-from tailhound.model.facts import Sample
 from tailhound.model.redaction import scrubbed
-from tailhound.requests import (
-    GetObject,
-    Labelled,
-    ListObjects,
-    Output,
-    Query,
-    Ranged,
-    RangeQuery,
-    RunOnHost,
+from tailhound.transports.recording_answers import (
+    CODECS,
+    REQUESTS,
+    finite,
+    known_only,
+    missing_of,
+    request_of,
+    typed,
 )
 
 VERSION = 1
@@ -41,10 +37,6 @@ VALUES_AT_MOST = 4_000_000
 
 _GZIP = b"\x1f\x8b"
 _STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
-REQUESTS: Mapping[str, type[Request[Any]]] = {
-    kind.__name__: kind for kind in (Query, RangeQuery, GetObject, ListObjects, RunOnHost)
-}
-"""Every kind of question that a recording can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +178,13 @@ def parsed(text: str) -> Recording:
     if body["tailhound_recording"] != VERSION:
         version = body["tailhound_recording"]
         raise RecordingUnreadable(f"has version {version!r}; this tailhound reads {VERSION}")
-    _known(body, {"tailhound_recording", "as_of", "alert", "incidents", "answers"}, "top level")
-    answers = _typed(body.get("answers"), list, "answers")
+    known_only(body, {"tailhound_recording", "as_of", "alert", "incidents", "answers"}, "top level")
+    answers = typed(body.get("answers"), list, "answers")
     return Recording(
         as_of=_moment(body.get("as_of")),
         alert=body.get("alert"),
         answers=tuple(_answer(item, f"answers[{at}]") for at, item in enumerate(answers)),
-        incidents=tuple(_typed(body.get("incidents", []), list, "incidents")),
+        incidents=tuple(typed(body.get("incidents", []), list, "incidents")),
     )
 
 
@@ -206,18 +198,18 @@ def _written(answer: Answer) -> dict[str, Any]:
         return told | {
             "missing": {"reason": answer.reply.reason.value, "detail": answer.reply.detail}
         }
-    return told | {"reply": _CODECS[kind][0](answer.reply)}
+    return told | {"reply": CODECS[kind][0](answer.reply)}
 
 
 def _answer(item: Any, at: str) -> Answer:
-    _known(_typed(item, dict, at), {"ask", "took", "reply", "missing"}, at)
+    known_only(typed(item, dict, at), {"ask", "took", "reply", "missing"}, at)
     if ("reply" in item) == ("missing" in item):
         raise RecordingUnreadable(f"{at}: holds either a reply or a missing")
-    request = _request(item.get("ask"), f"{at}.ask")
-    took = _number(item.get("took", 0.0), f"{at}.took")
+    request = request_of(item.get("ask"), f"{at}.ask")
+    took = finite(item.get("took", 0.0), f"{at}.took")
     if "missing" in item:
-        return Answer(request, _missing(item["missing"], f"{at}.missing"), took)
-    decode = _CODECS[type(request).__name__][1]
+        return Answer(request, missing_of(item["missing"], f"{at}.missing"), took)
+    decode = CODECS[type(request).__name__][1]
     try:
         return Answer(request, decode(item["reply"]), took)
     except _WRONG as error:
@@ -228,137 +220,11 @@ def _answer(item: Any, at: str) -> Answer:
 _WRONG = (TypeError, ValueError, KeyError, AttributeError, RecursionError, RecordingUnreadable)
 
 
-def _request(item: Any, at: str) -> Request[Any]:
-    values = dict(_typed(item, dict, at))
-    name = values.pop("type", None)
-    kind = REQUESTS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        raise RecordingUnreadable(f"{at}.type: {name!r} is none of {', '.join(REQUESTS)}")
-    declared = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
-    _known(values, set(declared), at)
-    for key, value in values.items():
-        kind_of_field = _FIELD_KINDS[declared[key].type]
-        _typed(value, kind_of_field, f"{at}.{key}")
-        if kind_of_field is list:
-            values[key] = tuple(_typed(part, str, f"{at}.{key}") for part in value)
-    try:
-        return kind(**values)
-    except (TypeError, Refused) as error:
-        raise RecordingUnreadable(f"{at}: {error}") from error
-
-
-_FIELD_KINDS: Mapping[Any, Any] = {
-    str: str,
-    bool: bool,
-    float: (int, float),
-    tuple[str, ...]: list,
-}
-"""What the fields of questions are declared as, and what JSON holds for them."""
-
-
-def _missing(item: Any, at: str) -> Missing:
-    _known(_typed(item, dict, at), {"reason", "detail"}, at)
-    try:
-        reason = Reason(item.get("reason"))
-    except ValueError as error:
-        raise RecordingUnreadable(f"{at}.reason: {error}") from error
-    return Missing(reason, _typed(item.get("detail"), str, f"{at}.detail"))
-
-
-def _known(item: Mapping[str, Any], names: set[str], at: str) -> None:
-    unknown = sorted(set(item) - names)
-    if unknown:
-        raise RecordingUnreadable(f"{at}: unknown {', '.join(map(repr, unknown))}")
-
-
-def _typed(value: Any, kind: Any, at: str) -> Any:
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise RecordingUnreadable(f"{at}: can't be {type(value).__name__}")
-    return value
-
-
-def _number(value: Any, at: str) -> float:
-    try:
-        number = float(_typed(value, int | float, at))
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise RecordingUnreadable(f"{at}: must be finite")
-    return number
-
-
 def _moment(value: Any) -> datetime:
     try:
-        moment = datetime.fromisoformat(_typed(value, str, "as_of"))
+        moment = datetime.fromisoformat(typed(value, str, "as_of"))
     except ValueError as error:
         raise RecordingUnreadable(f"as_of: {error}") from error
     if moment.tzinfo is None:
         raise RecordingUnreadable("as_of: needs a time zone")
     return moment
-
-
-def _series(item: Labelled | Ranged) -> dict[str, Any]:
-    labels = {"labels": dict(item.labels)}
-    if isinstance(item, Labelled):
-        return {**labels, "value": item.value}
-    return {**labels, "samples": [[sample.at, sample.value] for sample in item.samples]}
-
-
-def _labels(item: Any) -> tuple[tuple[str, str], ...]:
-    pairs = _typed(item["labels"], dict, "labels").items()
-    return tuple(sorted((name, _typed(value, str, name)) for name, value in pairs))
-
-
-def _labelled(item: Any) -> Labelled:
-    return Labelled(_labels(item), _number(item["value"], "value"))
-
-
-def _ranged(item: Any) -> Ranged:
-    samples = (Sample(_number(at, "at"), _number(value, "value")) for at, value in item["samples"])
-    return Ranged(_labels(item), tuple(samples))
-
-
-def _output(item: Any) -> Output:
-    second = item.get("second")
-    _known(item, {"stdout", "stderr", "exit_code", "second", "gap_seconds"}, "output")
-    return Output(
-        stdout=_typed(item["stdout"], str, "stdout"),
-        stderr=_typed(item["stderr"], str, "stderr"),
-        exit_code=_typed(item["exit_code"], int, "exit_code"),
-        second=_output(second) if second is not None else None,
-        gap_seconds=_number(item.get("gap_seconds", 0.0), "gap_seconds"),
-    )
-
-
-def _output_written(output: Output) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "stdout": output.stdout,
-        "stderr": output.stderr,
-        "exit_code": output.exit_code,
-    }
-    if output.second is not None:
-        told |= {"second": _output_written(output.second), "gap_seconds": output.gap_seconds}
-    return told
-
-
-def _kube_object(item: Any) -> Any:
-    return _typed(item, dict, "object")
-
-
-_CODECS: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "Query": (
-        lambda reply: [_series(item) for item in reply],
-        lambda told: tuple(_labelled(item) for item in _typed(told, list, "vector")),
-    ),
-    "RangeQuery": (
-        lambda reply: [_series(item) for item in reply],
-        lambda told: tuple(_ranged(item) for item in _typed(told, list, "ranges")),
-    ),
-    "GetObject": (dict, _kube_object),
-    "ListObjects": (
-        list,
-        lambda told: tuple(_kube_object(item) for item in _typed(told, list, "objects")),
-    ),
-    "RunOnHost": (_output_written, _output),
-}
-"""Per kind of question: how its reply is written, and how it is read."""

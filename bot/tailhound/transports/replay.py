@@ -5,7 +5,8 @@ from typing import Any
 
 from tailhound.flow import Request, Turn
 from tailhound.model import Missing, Reason
-from tailhound.transports.recording import REQUESTS, Recording, without_secrets
+from tailhound.transports.recording import Recording, without_secrets
+from tailhound.transports.recording_answers import REQUESTS
 
 UNKNOWN = Missing(Reason.SKIPPED, "not in the recording: it was not asked when this was recorded")
 
