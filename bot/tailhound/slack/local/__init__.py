@@ -1,7 +1,8 @@
 """A local stand-in of Slack, without a network: `LocalSlack`."""
 
+from tailhound.slack.local.calls import Reply
 from tailhound.slack.local.clicks import block_action
-from tailhound.slack.local.core import SCOPES, LocalSlack, Reply
+from tailhound.slack.local.core import SCOPES, LocalSlack
 from tailhound.slack.local.forms import NotFilled, Put
 from tailhound.slack.local.world import (
     APP_ID,

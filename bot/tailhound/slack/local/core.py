@@ -7,15 +7,14 @@ call of any other method in `unknown_calls`. The demo shows its channels as a pa
 Everything is guarded by one lock: servers and tests may call from any thread.
 """
 
-import json
 import threading
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from tailhound.slack.local import answers, clicks, files, forms, messages, views
+from tailhound.slack.local.calls import Reply, parsed
 from tailhound.slack.local.methods import METHODS, OPEN_SOCKET, OPEN_SOCKET_PER_MINUTE
 from tailhound.slack.local.rates import Rates
 from tailhound.slack.local.world import Channel, File, Group, Json, Person, Refused, View, World
@@ -25,17 +24,7 @@ SCOPES = frozenset(
 )
 """What the shipped app manifest asks for. `channels:history` is optional."""
 
-_JSON = ("blocks", "metadata", "view")
 _TICKET_SECONDS = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An HTTP answer: status, headers, JSON body."""
-
-    body: Json
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class LocalSlack:
@@ -149,7 +138,7 @@ class LocalSlack:
             files.settle(self.world)
             try:
                 limited = self._allowed(method, token, arguments)
-                return limited or self._reply(self._answer(method, _parsed(arguments)))
+                return limited or self._reply(self._answer(method, parsed(arguments)))
             except Refused as refusal:
                 return self._reply(refusal.body)
 
@@ -252,7 +241,7 @@ class LocalSlack:
 
     def _said(self, at: clicks.At, body: Json) -> Reply:
         try:
-            answers.said(self.world, at, _parsed(body))
+            answers.said(self.world, at, parsed(body))
         except Refused as refusal:
             return Reply(refusal.body, status=400 if str(refusal) == "no_text" else 404)
         return Reply({"ok": True})
@@ -306,18 +295,3 @@ class LocalSlack:
         ticket = uuid.uuid4().hex
         self._tickets[ticket] = self._clock() + _TICKET_SECONDS
         return {"ok": True, "url": f"{self.socket_url}?ticket={ticket}"}
-
-
-def _parsed(arguments: Json) -> dict[str, Any]:
-    """Arguments with `blocks`, `metadata`, `view` as JSON values: forms carry them as text."""
-    result = dict(arguments)
-    for key in _JSON:
-        if isinstance(result.get(key), str):
-            try:
-                result[key] = json.loads(result[key])
-            except ValueError:
-                raise Refused(_UNREADABLE.get(key, f"invalid_{key}_format")) from None
-    return result
-
-
-_UNREADABLE = {"view": "invalid_arguments"}
