@@ -4,14 +4,15 @@ One object admits one batch within one transaction. It loads what the batch touc
 arrivals in their order to records in memory, and writes what has changed.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from types import MappingProxyType
 
 import sqlalchemy as sa
 
+from tailhound.durable.alert_rows import AlertRows
 from tailhound.durable.arrivals import Arrival, Item, unreadable_item
 from tailhound.durable.asking import Enqueue, Terms, announce, asked, put, show
 from tailhound.durable.common_ground import placed
@@ -25,7 +26,7 @@ from tailhound.durable.episodes import (
     with_alert,
 )
 from tailhound.durable.hearing import Hearing
-from tailhound.durable.known import Accepted, Known, known_of
+from tailhound.durable.known import Accepted
 from tailhound.durable.names import short_name
 from tailhound.durable.notices import follow
 from tailhound.durable.occurrences import Firing
@@ -35,33 +36,15 @@ from tailhound.model import Alert, AlertStatus, Incident, State
 from tailhound.store import records
 from tailhound.store.outputs import keep_bodies
 from tailhound.store.records import Record
-from tailhound.store.tables import alert as alert_table
-
-LATE_COPY_SECONDS = 60.0
-"""A firing copy of an alert that was resolved this recently is a slower Alertmanager's, no re-fire
-(docs/decisions)."""
 
 UNSEEN = "resolved before it was seen firing"
-
-
-_IDENTS = alert_table.c.ident.in_(sa.bindparam("idents", expanding=True))
-_FORGET = sa.delete(alert_table).where(_IDENTS)
-_INSERT = sa.insert(alert_table)
-_FIRING = (
-    sa.select(alert_table.c.incident_id)
-    .where(
-        alert_table.c.incident_id.in_(sa.bindparam("ids", expanding=True)),
-        alert_table.c.status == "firing",
-    )
-    .distinct()
-)
 
 
 class Admission:
     """Admits one batch.
 
-    Afterwards `known` holds what is known of every alert of the batch, `ended` what is known of
-    others that ended with one of them, and `closed` the incidents that counted as over.
+    Afterwards `alerts` holds what is known of every alert of the batch, and of others that ended
+    with one of them, and `closed` the incidents that counted as over.
     """
 
     def __init__(
@@ -77,15 +60,11 @@ class Admission:
         self._created: dict[str, None] = {}
         self._changed: dict[str, bool] = {}  # id -> whether the news is urgent
         self._begun: dict[str, str] = {}  # id -> why an investigation was asked for
-        self._rows: dict[str, tuple[Item, str]] = {}
         self._bodies: dict[str, bytes] = {}
-        self._stored: frozenset[str] = frozenset()
         self._crowd: Crowd | None = None
         self._before: dict[str, Incident] = {}
         self._firing = Firing(connection)
-        self._over: dict[datetime, list[str]] = defaultdict(list)  # end -> rows that it ended
-        self.known: dict[str, Known] = {}
-        self.ended: dict[str, Known] = {}
+        self.alerts = AlertRows(connection, self._firing, hearing.now)
         self.closed: list[str] = []
         self._touched: set[str] = set()
         self.repeats: Counter[str] = Counter()
@@ -106,19 +85,18 @@ class Admission:
         return answers
 
     def _load(self, items: Sequence[Item]) -> None:
-        self.known = known_of(self._connection, [item.ident for item in items])
-        self._stored = frozenset(self.known)
-        news = [item for item in items if not self._is_repeat(item)]
+        known = self.alerts.load(item.ident for item in items)
+        news = [item for item in items if not self.alerts.is_repeat(item)]
         for record in records.read_latest(self._connection, [i.key for i in news]).values():
             self._records[record.incident.id] = record
             self._latest[record.incident.key] = record.incident.id
-        ids = [self.known[i.ident].incident_id for i in news if i.ident in self.known]
+        ids = [known[i.ident].incident_id for i in news if i.ident in known]
         missing = [id for id in ids if id not in self._records]
         self._records |= records.read_ids(self._connection, missing)
         homes = ((self._home_of(item), item.alert.fingerprint) for item in news)
         self._firing.load((id, fingerprint) for id, fingerprint in homes if id)
-        fires = (i for i in items if i.alert.status is AlertStatus.FIRING and i.ident in self.known)
-        self._touched |= {self.known[i.ident].incident_id for i in fires if self._is_repeat(i)}
+        fires = (i for i in items if i.alert.status is AlertStatus.FIRING and i.ident in known)
+        self._touched |= {known[i.ident].incident_id for i in fires if self.alerts.is_repeat(i)}
         self._before = {id: record.incident for id, record in self._records.items()}
 
     def _take(self, arrival: Arrival, items: Sequence[Item]) -> Accepted:
@@ -126,8 +104,8 @@ class Admission:
         incidents: dict[str, None] = {}
         new = repeats = 0
         for item in items:
-            if self._is_repeat(item):
-                id = self.known[item.ident].incident_id
+            if self.alerts.is_repeat(item):
+                id = self.alerts.known[item.ident].incident_id
                 self.repeats[id] += 1
                 repeats += 1
             elif self._is_unseen(item):
@@ -143,26 +121,17 @@ class Admission:
 
     def _home_of(self, item: Item) -> str:
         """The incident in which an alert is looked for; "" when there is none of its key."""
-        known, latest = self.known.get(item.ident), self._latest.get(item.key)
+        known, latest = self.alerts.known.get(item.ident), self._latest.get(item.key)
         if known is not None:
             return known.incident_id
         return self._followed(latest).incident.id if latest else ""
 
     def _is_unseen(self, item: Item) -> bool:
         """Whether an alert is over of which nothing fires, by this start or by another one."""
-        if item.alert.status is AlertStatus.FIRING or item.ident in self.known:
+        if item.alert.status is AlertStatus.FIRING or item.ident in self.alerts.known:
             return False
         home = self._home_of(item)
         return not home or not self._firing.ends(home, item.alert)
-
-    def _is_repeat(self, item: Item) -> bool:
-        known = self.known.get(item.ident)
-        if known is None:
-            return False
-        if known.status is item.alert.status:
-            return True
-        quiet = self._now.timestamp() - known.changed_at
-        return item.alert.status is AlertStatus.FIRING and quiet < LATE_COPY_SECONDS
 
     def _apply(self, item: Item, arrival: Arrival) -> str:
         if arrival.unreadable:
@@ -170,13 +139,12 @@ class Admission:
         elif item.alert.status is AlertStatus.RESOLVED:
             id = self._followed(self._home_of(item)).incident.id
             self._keep(with_alert(self._records[id], item.alert, 0))
-            self._end_same(id, item)
+            self.alerts.end_same(id, item)
         else:
             id = self._fired(item, arrival)
         self._records[id] = replace(self._records[id], heard_at=self._now.timestamp())
-        self._rows[item.ident] = (item, arrival.sha)
+        self.alerts.hear(id, item, arrival.sha)
         self._touched.add(id)
-        self.known[item.ident] = Known(id, item.alert.status, self._now.timestamp())
         return id
 
     def _fired(self, item: Item, arrival: Arrival) -> str:
@@ -193,22 +161,6 @@ class Admission:
             self._changed[id] = True
         self._firing.add(id, item.ident, item.alert)
         return id
-
-    def _end_same(self, id: str, over: Item) -> None:
-        """End all other rows of an alert that is over."""
-        end = over.alert.ends_at or self._now
-        for ident in self._firing.ended(id, over.alert):
-            if ident == over.ident:
-                continue
-            self.known[ident] = self.ended[ident] = Known(
-                id, AlertStatus.RESOLVED, self._now.timestamp()
-            )
-            if ident in self._rows:
-                item, sha = self._rows[ident]
-                ended = replace(item.alert, status=AlertStatus.RESOLVED, ends_at=end)
-                self._rows[ident] = (replace(item, alert=ended), sha)
-            else:
-                self._over[end].append(ident)
 
     def _home(self, item: Item) -> str:
         """The incident that a firing alert belongs to: open, opened again, or new."""
@@ -240,10 +192,7 @@ class Admission:
         id = record.incident.id
         self._records[id] = unheard_now(record, self._now)
         self._changed[id] = False
-        self._firing.end_all(id, record.heard_at)
-        for ident, known in self.known.items():
-            if known.incident_id == id and known.status is AlertStatus.FIRING:
-                self.known[ident] = Known(id, AlertStatus.RESOLVED, record.heard_at)
+        self.alerts.end_all(id, record.heard_at)
         self.closed.append(id)
 
     def _followed(self, id: str) -> Record:
@@ -285,7 +234,7 @@ class Admission:
         if place <= 0 or record.incident.state is not State.INVESTIGATING:
             return record
         crowd = Crowd(
-            self._crowd.active + len(self._begun), self._crowd.alerts + len(self._rows) + 1
+            self._crowd.active + len(self._begun), self._crowd.alerts + self.alerts.count + 1
         )
         return deferred(record, crowd, place, self._now, self._terms)
 
@@ -312,7 +261,7 @@ class Admission:
         closed = [self._records[id] for id in self.closed]
         records.update(self._connection, closed, self._now)  # before another of its key is opened
         records.insert(self._connection, created, self._now)
-        self._write_alerts()
+        self.alerts.write()
         ended = self._end(ending)
         rewritten = [id for id in touched if id in self._changed and id not in self._created]
         again = [self._records[id] for id in dict.fromkeys((*rewritten, *ended))]
@@ -331,44 +280,13 @@ class Admission:
             if before is not None:
                 follow(self._connection, before, record.incident, self._terms, self._now)
 
-    def _write_alerts(self) -> None:
-        rows = [self._row(ident, item, sha) for ident, (item, sha) in self._rows.items()]
-        for chunk in records.chunks(ident for ident in self._rows if ident in self._stored):
-            self._connection.execute(_FORGET, {"idents": chunk})
-        if rows:
-            self._connection.execute(_INSERT, rows)
-        for end, idents in self._over.items():
-            self._firing.write_ends(idents, end, self._now)
-
-    def _row(self, ident: str, item: Item, sha: str) -> dict[str, str | float | None]:
-        alert = item.alert
-        return {
-            "ident": ident,
-            "incident_id": self.known[ident].incident_id,
-            "name": alert.name[:200],
-            "fingerprint": alert.fingerprint[:200],
-            "status": alert.status.value,
-            "starts_at": alert.starts_at.timestamp(),
-            "ends_at": alert.ends_at.timestamp() if alert.ends_at else None,
-            "changed_at": self._now.timestamp(),
-            "body_sha": sha,
-        }
-
     def _ending(self) -> list[str]:
         """The open incidents of which an alert was resolved."""
-        ids = {
-            self.known[ident].incident_id
-            for ident, (item, _) in self._rows.items()
-            if item.alert.status is AlertStatus.RESOLVED
-        }
-        return sorted(id for id in ids if self._records[id].is_open)
+        return sorted(id for id in self.alerts.resolved if self._records[id].is_open)
 
     def _end(self, ids: Sequence[str]) -> list[str]:
         """Resolve those of these incidents of which no alert fires any more."""
-        firing: set[str] = set()
-        for chunk in records.chunks(ids):
-            firing |= set(self._connection.execute(_FIRING, {"ids": chunk}).scalars())
-        ended = [id for id in ids if id not in firing]
+        ended = self.alerts.silent(ids)
         for id in ended:
             self._records[id] = resolved_now(self._records[id], self._now)
             self._changed[id] = True

@@ -49,7 +49,7 @@ class Memory:
         if not self._size or arrival.dropped or arrival.is_nothing or arrival.unreadable:
             return
         for item in arrival.items:
-            known = admission.known.get(item.ident)
+            known = admission.alerts.known.get(item.ident)
             if known is None:
                 return
             self._alerts[item.ident] = (known.status, known.incident_id)
@@ -61,8 +61,8 @@ class Memory:
 
     def _correct(self, admission: Admission) -> None:
         """What ended with an alert that was delivered is no longer known as firing."""
-        while admission.ended:
-            ident, known = admission.ended.popitem()
+        while admission.alerts.ended:
+            ident, known = admission.alerts.ended.popitem()
             if ident in self._alerts:
                 self._alerts[ident] = (known.status, known.incident_id)
         while admission.closed:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tailhound.durable import episodes
-from tailhound.durable.admission import LATE_COPY_SECONDS, UNSEEN
+from tailhound.durable.admission import UNSEEN
+from tailhound.durable.alert_rows import LATE_COPY_SECONDS
 from tailhound.durable.arrivals import Item
 from tailhound.durable.intake import LARGE
 from tailhound.errors import StoreUnavailable
