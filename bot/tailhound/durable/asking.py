@@ -10,7 +10,7 @@ from typing import Protocol
 
 import sqlalchemy as sa
 
-from tailhound.durable.engine import Task
+from tailhound.durable.tasks import Task
 from tailhound.model import Happened, Incident, State, badness
 from tailhound.settings import Belated, Incidents
 from tailhound.store.records import Record

@@ -1,11 +1,13 @@
-"""Database calls of the event loop, on a small pool of our own.
+"""Blocking calls of the event loop: those of the database on a small pool of our own.
 
 `asyncio.to_thread` would share the engine's pool: a slow call there would stop all workflows.
 """
 
 import asyncio
+import contextlib
 import functools
 import logging
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -50,3 +52,20 @@ class Blocking:
     def close(self) -> None:
         """Take no more calls; those that run are not waited for."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def at_most(seconds: float, work: Callable[[], None]) -> None:
+    """Wait for blocking work on a thread of its own, but no longer than this."""
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=run, name="tailhound-stop", daemon=True).start()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await done.wait()

@@ -6,10 +6,8 @@ Workflows and steps run on the event loop that `start` was called from.
 """
 
 import asyncio
-import contextlib
 import functools
 import logging
-import threading
 from collections.abc import (
     Awaitable,
     Callable,
@@ -20,15 +18,25 @@ from collections.abc import (
     Sequence,
 )
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
 
+from tailhound.durable.blocking import at_most
 from tailhound.durable.copying import Alike, Rows
+from tailhound.durable.tasks import (
+    ENDED_STATUSES,
+    GIVEN_UP_STATUSES,
+    RECOVERIES_AT_MOST,
+    Queue,
+    Seen,
+    Task,
+    Workflow,
+    grouped,
+    seen_of,
+)
 from tailhound.store.database import Database
 from tailhound.store.failures import explained
 
@@ -39,52 +47,10 @@ APPLICATION = "tailhound"
 ABI = "abi-1"
 """The workflows' interface version. It changes only when their steps do (docs/decisions)."""
 
-RECOVERIES_AT_MOST = 5
 ENGINE_THREADS = 64
 STOP_SECONDS = 2.0
 
 _dbos_log = logging.getLogger("dbos")
-
-Workflow = Callable[[str, int, str], Awaitable[str]]
-"""Takes an incident's id, the number of the investigation, and the sha256 of the compiled set."""
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A queue of the engine: how many run at once, and how often it is looked at."""
-
-    name: str
-    concurrency: int
-    poll_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One workflow to run. Its id makes a second enqueue a no-op, also after it has ended."""
-
-    workflow: str
-    id: str
-    queue: str
-    args: tuple[str, int, str]
-    priority: int = 20
-
-
-class Fate(Enum):
-    """What became of a workflow."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    ENDED = "ended"
-    GIVEN_UP = "given up"
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A workflow as the engine's tables show it. `why` is set when it was given up."""
-
-    id: str
-    fate: Fate
-    why: str = ""
 
 
 UNWRITTEN = sa.exc.OperationalError.__name__
@@ -92,19 +58,6 @@ UNWRITTEN = sa.exc.OperationalError.__name__
 
 SOLO = "solo"
 """Who runs workflows on SQLite, in every life: nobody else can."""
-
-
-_FATES = {
-    "ENQUEUED": Fate.WAITING,
-    "DELAYED": Fate.WAITING,
-    "PENDING": Fate.RUNNING,
-    "SUCCESS": Fate.ENDED,
-    "ERROR": Fate.GIVEN_UP,
-    "CANCELLED": Fate.GIVEN_UP,
-    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": Fate.GIVEN_UP,
-}
-_ENDED = [status for status, fate in _FATES.items() if fate in (Fate.ENDED, Fate.GIVEN_UP)]
-_GIVEN_UP = [status for status, fate in _FATES.items() if fate is Fate.GIVEN_UP]
 
 
 class Engine:
@@ -162,7 +115,7 @@ class Engine:
 
     def enqueue(self, connection: sa.Connection, *tasks: Task) -> None:
         """Ask for workflows within the caller's transaction; known ids are passed over."""
-        for alike in _grouped(tasks):
+        for alike in grouped(tasks):
             first, *others = alike
             self._client.enqueue_in_transaction(connection, _options(first), *first.args)
             if others and not self._copy(connection, first, others):
@@ -217,19 +170,19 @@ class Engine:
             found = await DBOS.list_workflows_async(
                 workflow_ids=wanted, load_input=False, load_output=True
             )
-        return {item.workflow_id: _seen(item) for item in found}
+        return {item.workflow_id: seen_of(item) for item in found}
 
     async def given_up(self, prefix: str, since: str) -> tuple[Seen, ...]:
         """Workflows that the engine ended without a result, made after `since` (ISO 8601)."""
         with explained(self._database.name):
             found = await DBOS.list_workflows_async(
-                status=_GIVEN_UP,
+                status=GIVEN_UP_STATUSES,
                 workflow_id_prefix=prefix,
                 start_time=since,
                 load_input=False,
                 load_output=True,
             )
-        return tuple(_seen(item) for item in found)
+        return tuple(seen_of(item) for item in found)
 
     async def take_up(self, id: str) -> None:
         """Queue a workflow again that is said to run although nobody runs it."""
@@ -264,7 +217,7 @@ class Engine:
         """Delete workflows that ended before a moment (ISO 8601), with their steps; how many."""
         with explained(self._database.name):
             found = await DBOS.list_workflows_async(
-                status=_ENDED,
+                status=ENDED_STATUSES,
                 completed_before=before,
                 limit=at_most,
                 load_input=False,
@@ -291,7 +244,7 @@ class Engine:
         loop = asyncio.get_running_loop()
         # DBOS made its own pool the loop's default, and is about to shut it down
         loop.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="tailhound-default"))
-        await _at_most(STOP_SECONDS, functools.partial(DBOS.destroy, destroy_registry=True))
+        await at_most(STOP_SECONDS, functools.partial(DBOS.destroy, destroy_registry=True))
         self._client.destroy()
 
     def _tracked(self, name: str, workflow: Workflow) -> Workflow:
@@ -324,14 +277,6 @@ class Engine:
         }
 
 
-def _grouped(tasks: Sequence[Task]) -> Iterable[list[Task]]:
-    """The tasks by workflow and queue, in their order."""
-    groups: dict[tuple[str, str], list[Task]] = {}
-    for task in tasks:
-        groups.setdefault((task.workflow, task.queue), []).append(task)
-    return groups.values()
-
-
 def _options(task: Task) -> EnqueueOptions:
     return {
         "workflow_name": task.workflow,
@@ -341,33 +286,3 @@ def _options(task: Task) -> EnqueueOptions:
         "application_name": APPLICATION,
         "priority": task.priority,
     }
-
-
-async def _at_most(seconds: float, work: Callable[[], None]) -> None:
-    """Wait for blocking work on a thread of its own, but no longer than this."""
-    loop = asyncio.get_running_loop()
-    done = asyncio.Event()
-
-    def run() -> None:
-        try:
-            work()
-        finally:
-            loop.call_soon_threadsafe(done.set)
-
-    threading.Thread(target=run, name="tailhound-stop", daemon=True).start()
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await done.wait()
-
-
-def _seen(item: Any) -> Seen:
-    fate = _FATES.get(item.status, Fate.WAITING)
-    if fate is not Fate.GIVEN_UP:
-        return Seen(item.workflow_id, fate)
-    if item.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
-        why = f"it took the process down with it {RECOVERIES_AT_MOST + 1} times"
-    elif item.error is not None:
-        why = f"{type(item.error).__name__}: {item.error}"
-    else:
-        why = item.status.lower()
-    return Seen(item.workflow_id, fate, why)

@@ -15,7 +15,7 @@ from tailhound.durable.boot import Boot
 from tailhound.durable.by_hand import AskedByHand
 from tailhound.durable.cases import Cases
 from tailhound.durable.desk import Desk
-from tailhound.durable.engine import Engine, Queue, Task
+from tailhound.durable.engine import Engine
 from tailhound.durable.intake import Intake
 from tailhound.durable.investigating import InvestigatorFor
 from tailhound.durable.joins import Joining
@@ -26,6 +26,7 @@ from tailhound.durable.silences import Silences, Wish
 from tailhound.durable.silencing import Silencer, Silencing
 from tailhound.durable.sweep import Sweeper
 from tailhound.durable.switch import Switch
+from tailhound.durable.tasks import Queue, Task
 from tailhound.durable.tidy import TICK, Tidying
 from tailhound.durable.wishes import Wishes
 from tailhound.durable.workflow import Investigations, Workshop

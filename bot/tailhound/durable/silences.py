@@ -9,24 +9,22 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import sqlalchemy as sa
 
-from tailhound.actions.silence import Matcher, Silence
+from tailhound.actions.silence import Matcher
 from tailhound.durable.acts import Click, clicked, home_of
 from tailhound.durable.asking import noted
 from tailhound.durable.desk import Desk
+from tailhound.durable.silence_rows import CLAIM_SECONDS, Row, due_at, row_of
 from tailhound.model import Silenced
 from tailhound.model.wording import clock
 from tailhound.store import records
 from tailhound.store.records import Record
 from tailhound.store.tables import silence as table
-
-CLAIM_SECONDS = 30.0
-"""A row that somebody began to set this long ago was left by a process that is gone."""
 
 TRIES_SECONDS = 5.0
 
@@ -42,21 +40,6 @@ class Wish:
     hours: float
     why: str
     alerts: int
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One silence, and how far it is; `claimed_at` tells whether it is still ours."""
-
-    silence: Silence
-    incident: str
-    alerts: int
-    state: str
-    remote_id: str
-    was_begun: bool
-    asked_at: datetime
-    claimed_at: float
-    error: str
 
 
 class Silences:
@@ -120,7 +103,7 @@ class Silences:
         """
         with self._desk.database.writing() as connection:
             now = self._now(connection)
-            row = connection.execute(_due(now)).mappings().first()
+            row = connection.execute(due_at(now)).mappings().first()
             if row is None:
                 return None
             state = "ending" if row["state"] == "ending" else "setting"
@@ -130,7 +113,7 @@ class Silences:
                 .where(table.c.id == row["id"])
                 .values(state=state, claimed_at=claimed_at)
             )
-        return replace(_row(row), claimed_at=claimed_at)
+        return replace(row_of(row), claimed_at=claimed_at)
 
     def take_over(self) -> None:
         """Work at once at what an earlier life had begun, where no other process can be at it."""
@@ -209,7 +192,7 @@ class Silences:
         """The silences that hold as far as is known."""
         with self._desk.database.reading() as connection:
             rows = connection.execute(sa.select(table).where(table.c.state == "set")).mappings()
-            return tuple(_row(row) for row in rows)
+            return tuple(row_of(row) for row in rows)
 
     def _write(
         self,
@@ -237,24 +220,6 @@ class Silences:
         if self._desk.database.is_sqlite:
             return self._desk.boot.clock().timestamp()
         return float(connection.execute(_NOW).scalar_one())
-
-
-def _due(now: float) -> sa.Select[Any]:
-    """The row that has waited longest: nobody works at it, or whoever did is gone."""
-    ahead = table.c.claimed_at > now + CLAIM_SECONDS  # only by a clock that was set back
-    stale = sa.or_(table.c.claimed_at < now - CLAIM_SECONDS, ahead)
-    due = sa.or_(table.c.claimed_at <= now, ahead)
-    wanted = sa.or_(
-        sa.and_(table.c.state.in_(("asked", "ending")), due),
-        sa.and_(table.c.state == "setting", stale),
-    )
-    return (
-        sa.select(table)
-        .where(wanted)
-        .order_by(table.c.asked_at)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
 
 
 def _stays(row: Row, why: str, now: datetime) -> Callable[[Record], Record]:
@@ -294,24 +259,3 @@ def _with(record: Record, shown: Silenced, now: datetime) -> Record:
 def _home(connection: sa.Connection, id: str) -> str:
     record = records.read(connection, id)
     return id if record is None else home_of(connection, record)
-
-
-def _row(row: sa.RowMapping) -> Row:
-    return Row(
-        silence=Silence(
-            id=row["id"],
-            matchers=tuple(Matcher(n, v, bool(r)) for n, v, r in json.loads(row["matchers"])),
-            starts=datetime.fromtimestamp(row["asked_at"], UTC),
-            ends=datetime.fromtimestamp(row["until"], UTC),
-            by=row["name"],
-            why=row["comment"],
-        ),
-        incident=row["incident_id"],
-        alerts=row["alerts"],
-        state=row["state"],
-        remote_id=row["remote_id"],
-        was_begun=row["state"] == "setting",
-        asked_at=datetime.fromtimestamp(row["asked_at"], UTC),
-        claimed_at=row["claimed_at"],
-        error=row["error"],
-    )

@@ -13,7 +13,8 @@ from typing import Protocol
 from tailhound.actions.silence import Silence
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.desk import Desk
-from tailhound.durable.silences import TRIES_SECONDS, Row, Silences
+from tailhound.durable.silence_rows import Row
+from tailhound.durable.silences import TRIES_SECONDS, Silences
 from tailhound.durable.turns import Turns, woken
 from tailhound.model import Missing, Reason
 

@@ -13,8 +13,9 @@ from tailhound.durable.asking import INVESTIGATE
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.cases import Cases
 from tailhound.durable.desk import Desk
-from tailhound.durable.engine import Engine, Fate
+from tailhound.durable.engine import Engine
 from tailhound.durable.hearing import Ear
+from tailhound.durable.tasks import Fate
 from tailhound.durable.turns import Turns
 from tailhound.durable.unheard import close_unheard
 from tailhound.durable.wishes import Stale, Wishes

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from tailhound.durable.acts import Acts, Click, Person
 from tailhound.durable.boot import Boot
 from tailhound.durable.desk import Desk
-from tailhound.durable.engine import Task
 from tailhound.durable.switch import Seen, Switch, stopped_by
+from tailhound.durable.tasks import Task
 from tailhound.model import (
     Confidence,
     Diagnosis,

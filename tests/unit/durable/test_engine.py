@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tailhound.durable.engine import RECOVERIES_AT_MOST, Engine, Fate, Queue, Task, Workflow
+from tailhound.durable.engine import Engine
+from tailhound.durable.tasks import RECOVERIES_AT_MOST, Fate, Queue, Task, Workflow
 from tests.unit.durable import kit
 
 pytestmark = pytest.mark.usefixtures("each_database")

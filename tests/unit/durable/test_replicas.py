@@ -11,10 +11,11 @@ import sqlalchemy as sa
 
 from tailhound.durable import outbox as sending
 from tailhound.durable.boot import Boot
-from tailhound.durable.engine import Engine, Fate, Queue, Task, Workflow
+from tailhound.durable.engine import Engine
 from tailhound.durable.intake import Intake
 from tailhound.durable.outbox import Outbox
 from tailhound.durable.replicas import Pulse, Replicas
+from tailhound.durable.tasks import Fate, Queue, Task, Workflow
 from tailhound.errors import StoreUnavailable
 from tailhound.sources.alertmanager import read_group
 from tailhound.store.database import Database, open_database

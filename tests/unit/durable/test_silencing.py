@@ -14,10 +14,11 @@ from tailhound.durable.acts import Click, Person
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.desk import Desk
-from tailhound.durable.engine import Task
 from tailhound.durable.joins import Joining
-from tailhound.durable.silences import CLAIM_SECONDS, TRIES_SECONDS, Silences, Wish
+from tailhound.durable.silence_rows import CLAIM_SECONDS
+from tailhound.durable.silences import TRIES_SECONDS, Silences, Wish
 from tailhound.durable.silencing import GIVE_UP_SECONDS, Silencing
+from tailhound.durable.tasks import Task
 from tailhound.model import Incident, Missing, Reason
 from tailhound.store.database import Database
 from tailhound.store.incidents import IncidentReader

@@ -15,8 +15,8 @@ from tailhound.durable.asking import show
 from tailhound.durable.boot import Boot
 from tailhound.durable.by_hand import body_of
 from tailhound.durable.cases import Cases
-from tailhound.durable.engine import Task
 from tailhound.durable.outbox import Manners, Outbox
+from tailhound.durable.tasks import Task
 from tailhound.model import Cause, Confidence, Diagnosis, Outlook, State, Verdict
 from tailhound.notifiers import PARTS, STORM, Delivery, Later, Posted, Refusal, Storm
 from tailhound.store import records

@@ -10,8 +10,9 @@ import pytest
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.desk import Desk
-from tailhound.durable.engine import Engine, Fate
+from tailhound.durable.engine import Engine
 from tailhound.durable.sweep import Sweeper
+from tailhound.durable.tasks import Fate
 from tailhound.errors import StoreUnavailable
 from tailhound.model import Silenced, State
 from tailhound.settings import Incidents

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from tailhound.durable.boot import Boot
 from tailhound.durable.cases import Cases
-from tailhound.durable.engine import Fate
 from tailhound.durable.investigating import Plain, Record
+from tailhound.durable.tasks import Fate
 from tailhound.flow import Turn
 from tailhound.model import EvidenceStatus, FactValue, Incident, Outlook, State
 from tailhound.store import codec
