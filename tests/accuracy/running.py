@@ -18,8 +18,9 @@ from tailhound import app
 from tailhound.cli import alerts
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.answers import QUESTION_AT_MOST
-from tailhound.durable.investigation import SUBJECT, Investigator
+from tailhound.durable.investigation import Investigator
 from tailhound.durable.offline import Terms, investigate
+from tailhound.durable.subject import SUBJECT
 from tailhound.flow import Request
 from tailhound.model import Diagnosis, Evidence, Incident
 from tailhound.model.redaction import plain, redacted

@@ -13,17 +13,16 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from tailhound.diagnosis.before import CHANGES
 from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, sketch, values_for
 from tailhound.diagnosis.group import nodes_of, workload_key
 from tailhound.diagnosis.plan import Plan, Planned, plan
 from tailhound.diagnosis.resolve import Resolved
-from tailhound.durable.gather import Ask, Memo, OnCount, gather
+from tailhound.durable.gather import Ask, OnCount, gather
 from tailhound.durable.investigating import OnProgress, Plain, Record
+from tailhound.durable.memo import Memo
 from tailhound.durable.one_first import OneFirst
-from tailhound.durable.subject import Resolving
+from tailhound.durable.subject import RESOLVED, SUBJECT, Resolving, about, inputs_of, usual_of
 from tailhound.flow import Collector, Transport, Turn
 from tailhound.model import Diagnosis, Evidence, Incident, Progress
 from tailhound.model.incident import ASKED_AGAIN_SECONDS
@@ -33,13 +32,10 @@ from tailhound.rules.loading import Compiled, Site
 from tailhound.settings import Settings
 from tailhound.store.codec import evidence_from_plain, evidence_to_plain
 
-_RESOLVED = TypeAdapter(Resolved)
 ALWAYS = (LATENCY, CHANGES)
 """The collectors that every incident asks, whatever its runbooks want."""
 
 MEMOS_AT_MOST = 200
-SUBJECT = "subject"
-"""The name of the evidence that tells how the subject was found."""
 
 RESOLVING_AGAIN, RESOLVING_SECONDS = 0.3, 6.0
 """The part of a late run's time in which the subject is looked for again, and its most seconds."""
@@ -76,7 +72,7 @@ class Investigator:
         nodes = nodes_of(incident, self._settings.incidents)
         start = Resolved(
             metric_prefix=site.metric_prefix,
-            usual=_usual(incident, turn.as_of),
+            usual=usual_of(incident, turn.as_of),
             nodes=nodes[: self._settings.incidents.subjects_at_most],
             nodes_count=len(nodes),
         )
@@ -91,7 +87,7 @@ class Investigator:
         )
         resolved = collector.resolved
         return {
-            "resolved": _RESOLVED.dump_python(resolved, mode="json"),
+            "resolved": RESOLVED.dump_python(resolved, mode="json"),
             "evidence": evidence_to_plain(found),
             "key": workload_key(resolved.cluster, resolved.namespace, resolved.workload),
         }
@@ -142,7 +138,7 @@ class Investigator:
         self, made: Plan, incident: Incident, resolved: Plain, evidence: Sequence[Evidence]
     ) -> list[Planned]:
         """The conditional questions that this evidence asks for, and that it does not answer."""
-        site = self._site(incident, _inputs(resolved))
+        site = self._site(incident, inputs_of(resolved))
         facts = {book.id: made.facts_of(book, evidence) for book in self._runbooks}
         values = {book.id: values_for(book, site) for book in self._runbooks}
         known = {item.name for item in evidence}
@@ -192,7 +188,7 @@ class Investigator:
         part = now + min(RESOLVING_AGAIN * (course.turn.deadline - now), RESOLVING_SECONDS)
         turn = dataclasses.replace(course.turn, deadline=part)
         found = await self._resolve(dataclasses.replace(course, turn=turn))
-        same = _about(found) == _about(resolved) or not found["resolved"]["pods"]
+        same = about(found) == about(resolved) or not found["resolved"]["pods"]
         return None if same else found, evidence_from_plain(found["evidence"])
 
     def decide(  # noqa: PLR0913 - what the workflow hands over, all by name
@@ -239,7 +235,7 @@ class Investigator:
         return (*found, *(item.unasked for item in wanted if item.why_not))
 
     def _case(self, incident: Incident, resolved: Plain) -> Case:
-        inputs = _inputs(resolved)
+        inputs = inputs_of(resolved)
         return Case(
             runbooks=self._runbooks,
             plan=self._plan(resolved),
@@ -248,7 +244,7 @@ class Investigator:
         )
 
     def _plan(self, resolved: Plain) -> Plan:
-        return plan(self._runbooks, _inputs(resolved), self._always)
+        return plan(self._runbooks, inputs_of(resolved), self._always)
 
     def _site(self, incident: Incident, resolved: Resolved) -> Site:
         subject = incident.subject
@@ -283,28 +279,3 @@ def _kept(incident: Incident, names: Sequence[str]) -> tuple[Evidence, ...]:
     """What the verdict rests on, without the evidence of these names."""
     old = incident.diagnosis.evidence if incident.diagnosis else ()
     return tuple(item for item in old if item.name not in names)
-
-
-_HOW = ("notes", "found_by", "pod_nodes")
-"""What may differ between two resolutions that are about the same."""
-
-
-def _about(resolved: Plain) -> dict[str, Any]:
-    """What a resolution is about, however it was found."""
-    found = resolved["resolved"]
-    return {key: found[key] for key in found if key not in _HOW}
-
-
-def _inputs(resolved: Plain) -> Resolved:
-    return _RESOLVED.validate_python(resolved["resolved"])
-
-
-def _usual(incident: Incident, as_of: datetime) -> tuple[float, ...]:
-    """The usual moments that no earlier episode of this incident overlaps."""
-    ended = incident.previous_resolved_at
-    began = incident.since
-    return tuple(
-        ago
-        for ago in Resolved().usual
-        if ended is None or not began.timestamp() <= as_of.timestamp() - ago <= ended.timestamp()
-    )

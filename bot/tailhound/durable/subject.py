@@ -2,10 +2,21 @@
 
 import dataclasses
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from tailhound.diagnosis.resolve import Resolved, resolve
+from tailhound.durable.investigating import Plain
 from tailhound.flow import Reading
 from tailhound.model import Incident
+
+SUBJECT = "subject"
+"""The name of the evidence that tells how the subject was found."""
+
+RESOLVED = TypeAdapter(Resolved)
+"""A resolution as the plain JSON that a durable step returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +52,29 @@ class Resolving:
         )
         self.resolved = yield from resolve(self._incident.subject, labels, params)
         return Found(self.resolved.pods_count or None, self.resolved.found_by or None)
+
+
+_HOW = ("notes", "found_by", "pod_nodes")
+"""What may differ between two resolutions that are about the same."""
+
+
+def about(resolved: Plain) -> dict[str, Any]:
+    """What a resolution is about, however it was found."""
+    found = resolved["resolved"]
+    return {key: found[key] for key in found if key not in _HOW}
+
+
+def inputs_of(resolved: Plain) -> Resolved:
+    """The resolution that a step returned."""
+    return RESOLVED.validate_python(resolved["resolved"])
+
+
+def usual_of(incident: Incident, as_of: datetime) -> tuple[float, ...]:
+    """The usual moments that no earlier episode of this incident overlaps."""
+    ended = incident.previous_resolved_at
+    began = incident.since
+    return tuple(
+        ago
+        for ago in Resolved().usual
+        if ended is None or not began.timestamp() <= as_of.timestamp() - ago <= ended.timestamp()
+    )

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tailhound.durable.budget import LIMIT, bytes_of, fitted
-from tailhound.durable.gather import Ask, Memo, gather
+from tailhound.durable.gather import Ask, gather
+from tailhound.durable.memo import Memo
 from tailhound.errors import Refused
 from tailhound.flow import Reading, Request, Turn, Write, read, together
 from tailhound.model import (
