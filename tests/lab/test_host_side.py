@@ -23,8 +23,8 @@ from tailhound.requests.argv_sudoers import sudoers, sudoers_line, wrapper_list
 from tailhound.requests.ssh import Output
 from tailhound.settings import Host, Secret, Ssh
 from tests.lab.conftest import Needs
+from tests.lab.ssh.kit import ask, missing, output
 from tests.lab.sshd import SshHosts
-from tests.lab.test_ssh import ask, missing, output
 
 pytestmark = pytest.mark.lab
 HERE = Path(__file__).parents[2] / "deploy" / "host"
