@@ -28,7 +28,7 @@ from tailhound.requests import (
 )
 from tailhound.transports.recording import Answer, Recorder, Recording, load, parsed, save, written
 from tailhound.transports.replay import ReplayTransport
-from tests.unit.durable.test_gather import Answers, By, Facts
+from tests.unit.durable.gather_kit import Answers, By, Facts
 
 NOW = datetime(2026, 11, 30, 3, 0, tzinfo=UTC)
 LABELS = (("namespace", "prod"), ("pod", "llm-0"))
