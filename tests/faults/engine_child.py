@@ -18,7 +18,7 @@ from pathlib import Path
 from tailhound.durable.boot import Boot
 from tailhound.model import Incident
 from tailhound.notifiers import Delivery, Later, Posted, Refusal
-from tests.unit.durable import kit
+from tests.unit.durable import fakes, kit
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Ledger:
 
 
 @dataclass
-class Service(kit.Chat):
+class Service(fakes.Chat):
     """A chat service whose channel is a ledger: what was posted stays posted."""
 
     ledger: Ledger = field(default_factory=lambda: Ledger(Path("unset")))
@@ -90,7 +90,7 @@ async def main(folder: Path, alerts: int, kill_at: str, service: str) -> None:
     """Accept, investigate, show; leave a ledger behind."""
     ledger = Ledger(folder / "ledger")
     chat = Service(ledger=ledger, blind=service == "blind")
-    detective = kit.Detective(conditional=("node",))
+    detective = fakes.Detective(conditional=("node",))
     boot = killer(kill_at, folder / "killed")
     async with kit.lab(folder, chat=chat, detective=detective, boot=boot) as lab:
         ledger.write("up")
@@ -110,7 +110,7 @@ async def hang(folder: Path, alerts: int) -> None:
     """Let every investigation hang in its questions, and stop at SIGTERM."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    detective = kit.Detective(hangs_at="collect")
+    detective = fakes.Detective(hangs_at="collect")
     async with kit.lab(folder, detective=detective, verdict_seconds=60.0) as lab:
         for i in range(alerts):
             await lab.durable.accept(kit.body(kit.alert(f"w{i}", fingerprint=f"f{i}")))

@@ -18,7 +18,7 @@ from tailhound.durable.boot import Boot
 from tailhound.durable.replicas import Pulse, Replicas
 from tailhound.errors import StoreUnavailable
 from tests.faults.engine_child import Ledger, Service
-from tests.unit.durable import kit
+from tests.unit.durable import fakes, kit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Part:
     is_fenced: bool = True
 
 
-class Slow(kit.Detective):
+class Slow(fakes.Detective):
     """An investigator whose questions take their time; it notes what it does."""
 
     def __init__(self, name: str, part: Part, ledger: Ledger) -> None:

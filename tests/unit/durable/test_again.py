@@ -25,8 +25,8 @@ from tailhound.model import (
     SubjectKind,
 )
 from tailhound.store import codec
-from tests.unit.durable import kit
-from tests.unit.durable.kit import evidence
+from tests.unit.durable import fakes
+from tests.unit.durable.fakes import evidence
 
 NOW = datetime(2026, 11, 30, 3, 0, tzinfo=UTC)
 COLLECTED, TIMEOUT, UNREACHABLE, SKIPPED = (
@@ -38,7 +38,7 @@ COLLECTED, TIMEOUT, UNREACHABLE, SKIPPED = (
 
 
 @dataclass
-class Script(kit.Detective):
+class Script(fakes.Detective):
     """Answers the late questions as each pass of a script says; the last pass goes on for ever."""
 
     passes: list[dict[str, EvidenceStatus]] = field(default_factory=list)

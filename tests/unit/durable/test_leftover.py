@@ -14,8 +14,9 @@ from tailhound.durable.outbox import Outbox
 from tailhound.model import State
 from tailhound.store.counts import count
 from tests.unit.durable import kit
-from tests.unit.durable.kit import CHANNEL, Chat, alert
-from tests.unit.durable.test_outbox import Post, post
+from tests.unit.durable.fakes import Chat
+from tests.unit.durable.kit import CHANNEL, alert
+from tests.unit.durable.outbox_kit import Post, post
 
 pytestmark = pytest.mark.usefixtures("each_database")
 

@@ -11,7 +11,7 @@ from tailhound.durable.investigating import Plain
 from tailhound.durable.offline import Terms, investigate
 from tailhound.flow import Turn
 from tailhound.model import Incident, State, Subject, SubjectKind
-from tests.unit.durable import kit
+from tests.unit.durable import fakes, kit
 
 NOW = kit.Clock()()
 INCIDENT = Incident(
@@ -25,7 +25,7 @@ INCIDENT = Incident(
 
 
 @dataclass
-class Timed(kit.Detective):
+class Timed(fakes.Detective):
     """Notes until when each wave may take; `uses_up` names one that takes all of it."""
 
     uses_up: str = ""

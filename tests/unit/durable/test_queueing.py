@@ -12,7 +12,8 @@ from tailhound.durable.queueing import STORM_SECONDS
 from tailhound.model import Shared, State, Subject, SubjectKind
 from tailhound.settings import Incidents
 from tests.unit.durable import kit
-from tests.unit.durable.kit import Detective, alert, body
+from tests.unit.durable.fakes import Detective
+from tests.unit.durable.kit import alert, body
 
 TWO = Incidents(concurrency=2)
 

@@ -18,7 +18,8 @@ from tailhound.model import Silenced, State
 from tailhound.settings import Incidents
 from tailhound.store import records
 from tests.unit.durable import kit
-from tests.unit.durable.kit import Clock, Detective, alert, body
+from tests.unit.durable.fakes import Detective
+from tests.unit.durable.kit import Clock, alert, body
 
 pytestmark = pytest.mark.usefixtures("each_database")
 

@@ -22,7 +22,7 @@ from tailhound.model import (
 from tailhound.model.verdict import Changed
 from tailhound.store import codec
 from tailhound.store.records import Record
-from tests.unit.durable.kit import evidence
+from tests.unit.durable.fakes import evidence
 
 NOW = datetime(2026, 11, 30, 2, 53, tzinfo=UTC)
 ASKED = verdicts.AskedFor(sha="", requested_at=NOW, verdict_by=NOW + timedelta(seconds=30))
