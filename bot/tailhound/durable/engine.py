@@ -22,7 +22,14 @@ from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient, DBOSConfig, DBOSPortableJSONSerializer, EnqueueOptions
+from dbos import (
+    DBOS,
+    DBOSClient,
+    DBOSConfig,
+    DBOSPortableJSONSerializer,
+    EnqueueOptions,
+    PortableWorkflowError,
+)
 
 from tailhound.durable.blocking import at_most
 from tailhound.durable.copying import Alike, Rows
@@ -150,10 +157,12 @@ class Engine:
 
         try:
             return await self._checkpointed(name, body)
-        except Exception as error:
-            if done and isinstance(error, sa.exc.OperationalError):
+        except sa.exc.OperationalError as error:
+            if done:
                 raise asyncio.CancelledError from error
-            if begun or getattr(error, "name", "") != UNWRITTEN:
+            raise
+        except PortableWorkflowError as error:  # what was on record
+            if begun or error.name != UNWRITTEN:
                 raise
         return await self.step(name, function, *args, **kwargs)
 

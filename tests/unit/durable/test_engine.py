@@ -214,6 +214,40 @@ def test_a_workflow_that_was_interrupted_too_often_is_given_up(tmp_path: Path) -
     kit.run(scene())
 
 
+def test_a_step_that_failed_is_told_as_failed_in_the_next_life_and_not_run_again(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        told: list[str] = []
+        lives: list[Engine] = []
+        ran: list[None] = []
+
+        async def fails() -> str:
+            ran.append(None)
+            raise ValueError("not so")
+
+        async def hangs() -> str:
+            await asyncio.Event().wait()
+            return "never"
+
+        async def body(id: str, n: int, sha: str) -> str:
+            try:
+                await lives[-1].step("fails", fails)
+            except Exception as error:  # noqa: BLE001 - of any class: a record has one of its own
+                told.append(str(error))
+            return await lives[-1].step("hangs", hangs)
+
+        for life in (1, 2):
+            async with engine(tmp_path, body) as running:
+                lives.append(running)
+                if life == 1:
+                    _ask(running)
+                await kit.until(lambda life=life: len(told) == life)  # type: ignore[misc]
+        assert (told, len(ran)) == (["not so", "not so"], 1)
+
+    kit.run(scene())
+
+
 def test_the_more_severe_incident_runs_first(tmp_path: Path) -> None:
     async def scene() -> None:
         order: list[int] = []
