@@ -19,7 +19,17 @@ class Basic(Section):
     password: Secret
 
 
-class Prometheus(Section):
+class HttpApi(Section):
+    """An HTTP API: where it is, who asks, and whom to trust. `url` empty = not configured."""
+
+    url: Address = ""
+    bearer: Secret | None = None
+    basic: Basic | None = None
+    headers: Headers = Field(default={})
+    ca_file: str = ""
+
+
+class Prometheus(HttpApi):
     """One Prometheus (or compatible) server. `url` empty = not configured.
 
     `concurrency` is the number of queries at once: 20 incidents a second of 20 queries that take
@@ -27,24 +37,14 @@ class Prometheus(Section):
     (--query.max-concurrency).
     """
 
-    url: Address = ""
-    bearer: Secret | None = None
-    basic: Basic | None = None
-    headers: Headers = Field(default={})
-    ca_file: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
     concurrency: Annotated[int, Field(ge=1, le=100)] = 32
     max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 8 * 1024 * 1024
 
 
-class Alertmanager(Section):
+class Alertmanager(HttpApi):
     """Alertmanager's API, for silences. `url` empty = not configured: then none are offered."""
 
-    url: Address = ""
-    bearer: Secret | None = None
-    basic: Basic | None = None
-    headers: Headers = Field(default={})
-    ca_file: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
     concurrency: Annotated[int, Field(ge=1, le=20)] = 4
     max_bytes: Annotated[int, Field(ge=1024, le=MOST_BYTES)] = 8 * 1024 * 1024

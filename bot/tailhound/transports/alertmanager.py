@@ -4,7 +4,6 @@ Built like the other transports: one deadline for connecting and all reads, a ca
 retries. A silence that was sent and not answered is not sent again: it is looked for.
 """
 
-import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from tailhound.model import Alert, AlertStatus, Missing, Reason
 from tailhound.settings import Alertmanager
 from tailhound.settings_headers import sent
 from tailhound.transports.asking import Asking
+from tailhound.transports.credentials import credentials
 from tailhound.transports.http import (
     BROKEN,
     NoAnswer,
@@ -160,7 +160,7 @@ class AlertmanagerClient:
 
     def _asked(self, method: str, path: str, body: Any) -> Any:
         own = sent(self._settings.headers, "alertmanager.headers")
-        headers = {**_HEADERS, **own, **_credentials(self._settings)}
+        headers = {**_HEADERS, **own, **credentials(self._settings.bearer, self._settings.basic)}
         if body is not None:
             headers["Content-Type"] = "application/json"
         response = self._manager.request(
@@ -226,16 +226,6 @@ def _alert(row: Mapping[str, Any]) -> Alert:
         status=AlertStatus.FIRING,
         starts_at=datetime.fromisoformat(str(row["startsAt"])).astimezone(UTC),
     )
-
-
-def _credentials(settings: Alertmanager) -> dict[str, str]:
-    """Read for each request, so that a rotated secret is used at once. SettingsError."""
-    if settings.bearer is not None:
-        return {"Authorization": f"Bearer {settings.bearer.token()}"}
-    if settings.basic is None:
-        return {}
-    pair = f"{settings.basic.username}:{settings.basic.password.read()}"
-    return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
 
 
 def _text(at: datetime) -> str:

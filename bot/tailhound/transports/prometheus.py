@@ -6,7 +6,6 @@ capped, the warnings looked at, every socket guarded by the call's absolute dead
 variables of the environment and ~/.netrc are not used: what is asked is what the settings say.
 """
 
-import base64
 import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -26,6 +25,7 @@ from tailhound.requests import Query, RangeQuery, Ranges, Vector
 from tailhound.settings import Prometheus
 from tailhound.settings_headers import sent
 from tailhound.transports.asking import Asking
+from tailhound.transports.credentials import credentials
 from tailhound.transports.http import (
     BROKEN,
     NoAnswer,
@@ -159,7 +159,7 @@ class _Session(requests.Session):
     ) -> _Answer:
         """A good answer of the query API; NoAnswer with its reason otherwise."""
         asked, own = urlencode(params), sent(self._settings.headers, "prometheus.headers")
-        headers = {**_HEADERS, **own, **_credentials(self._settings)}
+        headers = {**_HEADERS, **own, **credentials(self._settings.bearer, self._settings.basic)}
         is_long = len(asked) > LONG_QUERY
         if is_long:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -193,19 +193,6 @@ _HEADERS: Final = {
     "Accept-Encoding": "gzip",
     "User-Agent": "tailhound",
 }
-
-
-def _credentials(settings: Prometheus) -> dict[str, str]:
-    """Read for each request, so that a rotated secret is used at once. SettingsError."""
-    if settings.bearer is not None:
-        token = settings.bearer.read()
-        if not (token.isascii() and token.isprintable()):
-            raise SettingsError("prometheus.bearer holds more than one line of plain characters")
-        return {"Authorization": f"Bearer {token}"}
-    if settings.basic is None:
-        return {}
-    pair = f"{settings.basic.username}:{settings.basic.password.read()}"
-    return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
 
 
 def _moment(at: datetime) -> str:

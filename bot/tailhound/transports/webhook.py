@@ -20,6 +20,7 @@ from tailhound.model import Missing, Reason
 from tailhound.settings import Webhook
 from tailhound.settings_headers import sent
 from tailhound.transports.asking import Asking
+from tailhound.transports.credentials import credentials
 from tailhound.transports.http import BROKEN, NoAnswer, body_of, current_call, guard, why
 from tailhound.transports.sockets import Call, connect
 
@@ -87,7 +88,7 @@ class WebhookClient:
             "POST",
             address(self._settings).url,
             body=body,
-            headers={**_HEADERS, **own, **_credentials(self._settings)},
+            headers={**_HEADERS, **own, **credentials(self._settings.bearer)},
             timeout=current_call().remaining(),
             retries=False,
             redirect=False,
@@ -137,11 +138,6 @@ def _is_name(host: str) -> bool:
 
 def _host(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
-
-
-def _credentials(settings: Webhook) -> dict[str, str]:
-    bearer = settings.bearer
-    return {"Authorization": f"Bearer {bearer.token()}"} if bearer is not None else {}
 
 
 def _seconds(retry_after: str) -> float:

@@ -337,7 +337,7 @@ def test_a_bearer_that_is_no_header_is_not_sent(token: str, tmp_path: Path) -> N
         got = ask(f"http://127.0.0.1:{server.port}", bearer=Secret(file=str(secret)))
         assert server.asked == []
     assert got.reason is Reason.FORBIDDEN
-    assert "prometheus.bearer holds more than one line" in got.detail
+    assert "token holds more than one line" in got.detail
 
 
 def test_a_password_of_any_characters_is_sent_as_utf_8(tmp_path: Path) -> None:
