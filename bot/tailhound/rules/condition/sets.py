@@ -39,6 +39,19 @@ class Flat:
         scope.record = {}
         return found
 
+    def measured(self, scope: Scope) -> list[tuple[Record, Any]] | None:
+        """Each record with the body's answer; None when one is unknown, or there is no record.
+
+        An empty set has no such number: that is missing.
+        """
+        found = self.answers(scope)
+        if found is None or any(value is None for _, value in found):
+            return None
+        if not found:
+            scope.missing.append(self.name)
+            return None
+        return found
+
     def extreme(self, records: Sequence[Record], largest: bool) -> Record:
         """The record to show."""
         if not self.lead:
@@ -91,11 +104,8 @@ def extremal(flat: Flat, choose: Callable[..., Any]) -> Run:
     """`max` or `min` of a number over the records."""
 
     def run(scope: Scope) -> float | None:
-        found = flat.answers(scope)
-        if found is None or any(value is None for _, value in found):
-            return None
-        if not found:
-            scope.missing.append(flat.name)
+        found = flat.measured(scope)
+        if found is None:
             return None
         record, value = choose(found, key=lambda pair: pair[1])
         scope.picked[flat.key] = record
@@ -108,11 +118,8 @@ def summed(flat: Flat) -> Run:
     """`sum` of a number over the records."""
 
     def run(scope: Scope) -> float | None:
-        found = flat.answers(scope)
-        if found is None or any(value is None for _, value in found):
-            return None
-        if not found:
-            scope.missing.append(flat.name)
+        found = flat.measured(scope)
+        if found is None:
             return None
         total = clean_number(sum(value for _, value in found))
         if total is None:
