@@ -1,4 +1,4 @@
-"""Intake: accepted once, durably; repeats change nothing; episodes; what can't be read is kept."""
+"""Intake: accepted once, durably; repeats change nothing and are counted."""
 
 import asyncio
 from pathlib import Path
