@@ -172,10 +172,10 @@ class ServerDeeds:
             stopped=self.stopped(),
         )
 
-    def past(self, matchers: Sequence[Matcher]) -> history.Past:
-        """The last week."""
+    def past(self, matchers: Sequence[Matcher], but: str) -> history.Past:
+        """The last week, without the incident that is asked about."""
         since = self._given.clock() - LOOKED_BACK
-        return history.past(self._given.database, matchers, since)
+        return history.past(self._given.database, matchers, since, but)
 
     def firing(self, matchers: Sequence[Matcher]) -> tuple[Alert, ...] | Missing:
         """With the severities of this site."""

@@ -158,8 +158,8 @@ class Deeds(Protocol):
         """What the home tab shows."""
         ...
 
-    def past(self, matchers: Sequence[Matcher]) -> Past:
-        """What these matchers would have muted lately."""
+    def past(self, matchers: Sequence[Matcher], but: str) -> Past:
+        """What these matchers would have muted lately, without this incident."""
         ...
 
     def firing(self, matchers: Sequence[Matcher]) -> tuple[Alert, ...] | Missing:

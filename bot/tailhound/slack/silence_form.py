@@ -163,7 +163,8 @@ class SilenceForm(Form):
 
     def _past(self, choice: silence.Choice) -> Past | None:
         tools = self._tools
-        past = tools.store.ask(lambda: tools.deeds.past(choice.scope.matchers))
+        matchers, own = choice.scope.matchers, choice.incident.id
+        past = tools.store.ask(lambda: tools.deeds.past(matchers, own))
         return past.value if isinstance(past, Told) else None
 
     def _preview(self, view: View, note: Note) -> View:

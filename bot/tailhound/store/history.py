@@ -26,13 +26,15 @@ _UNSURE = Rating.UNSURE.name.lower()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
     """What matchers would have muted. `real` are incidents with a page among it that were real:
-    a cause was confirmed, or somebody said what it was.
+    a cause was confirmed, or somebody said what it was. Of the other incidents with a page nobody
+    knows that they were none: `untold` is how many those are.
 
     `whole` False = there were more incidents than are looked through: the counts are "at least".
     """
 
     alerts: int = 0
     real: tuple[str, ...] = ()
+    untold: int = 0
     whole: bool = True
 
 
@@ -57,14 +59,15 @@ class Month:
         return self.right + self.partly + self.wrong
 
 
-def past(database: Database, matchers: Sequence[Matcher], since: datetime) -> Past:
-    """What these matchers would have muted of the incidents received since then.
+def past(database: Database, matchers: Sequence[Matcher], since: datetime, but: str = "") -> Past:
+    """What these matchers would have muted of the incidents received since then, `but` one: that
+    which is going on says nothing of earlier ones.
 
     StoreUnavailable when the database is silent.
     """
     wanted = (
         sa.select(incident.c.snapshot, incident.c.repeats, sa.null().label("diagnosis"))
-        .where(*_counted(since))
+        .where(*_counted(since), incident.c.id != but)
         .order_by(incident.c.received_at.desc(), incident.c.id)
         .limit(LOOKED_AT + 1)
     )
@@ -76,6 +79,7 @@ def past(database: Database, matchers: Sequence[Matcher], since: datetime) -> Pa
     return Past(
         alerts=sum(map(len, hits.values())),
         real=tuple(id for id in paged if id in real),
+        untold=len(paged) - len(real),
         whole=len(rows) <= LOOKED_AT,
     )
 

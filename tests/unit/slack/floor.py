@@ -48,6 +48,7 @@ class Desk:
     incidents: dict[str, Incident] = field(default_factory=lambda: {"8R5W": CONFIRMED})
     listed: Sequence[Incident] = (CONFIRMED, FIRST)
     fires: tuple[Alert, ...] | Missing = CONFIRMED.alerts
+    past_without: list[str] = field(default_factory=list)
     was: Past | None = field(default_factory=lambda: Past(alerts=14, real=("5B2M", "1Q9X")))
     begun: Begun = field(
         default_factory=lambda: Begun(incident="7F3K", channels=(CHANNEL,), seconds=30.0)
@@ -141,8 +142,9 @@ class Desk:
             stopped=self.switch,
         )
 
-    def past(self, matchers: Sequence[Matcher]) -> Past:
+    def past(self, matchers: Sequence[Matcher], but: str) -> Past:
         self.before()
+        self.past_without.append(but)
         assert self.was is not None
         return self.was
 

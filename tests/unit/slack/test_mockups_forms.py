@@ -59,14 +59,16 @@ DIFFER: Final[Mapping[str, tuple[Differs, ...]]] = {
         )),
         Differs("2 warning). *In", "2 warnings).\n*In", "Each of the two counts has a line."),
         Differs(
-            "2 of them pages that were real incidents",
-            "among them pages of 2 real incidents",
-            "Several pages may be of one incident, which is what is named.",
+            "14 alerts, 2 of them pages that were real incidents",
+            "14 other alerts, among them pages of 2 real incidents",
+            "Several pages may be of one incident, which is what is named. This one is no other.",
         ),
         Differs("of the same service", "beside it", "It may be a node that it is about."),
-        Differs("anyone can", "any full member can", (
-            "Whoever ends a silence writes to Alertmanager: changes are for full members."
-        )),
+        Differs(
+            "anyone can end it sooner.",
+            "any full member can end it sooner: *Silence…* again.",
+            "Whoever ends a silence writes to Alertmanager: changes are for full members.",
+        ),
         Differs("F | Alert", "C | I know this mutes pages\n\nF | Alert", (
             "Muting a page asks for one tick more, and one of these is a page."
         )),

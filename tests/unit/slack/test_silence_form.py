@@ -92,7 +92,7 @@ def test_the_form_shows_what_it_mutes_before_anything_is_stored(room: Floor) -> 
     shown = texts(view)
     assert 'namespace="llm"' in shown
     assert "*Mutes now:* 2 firing alerts (2 warnings)." in shown
-    assert "14 alerts, among them pages of 2 real incidents: 5B2M, 1Q9X." in shown
+    assert "14 other alerts, among them pages of 2 real incidents: 5B2M, 1Q9X." in shown
     assert "Ends by itself 05:04 UTC" in shown
     assert view.body["submit"]["text"] == "Silence for 2\u00a0h".replace("\u00a0", " ")
     assert room.desk.stored == []
@@ -586,5 +586,30 @@ def test_a_form_that_was_closed_meanwhile_is_not_changed_and_can_be_opened_again
     room.at_rest()
     assert room.slack.refused == ["not_found"]
     assert room.slack.modal() is None
-    room.desk.was = Past(alerts=1)
-    assert "1 alert, none was a real page" in texts(opened(room))
+    assert "*Mutes now:*" in texts(opened(room))
+
+
+@pytest.mark.parametrize(
+    ("past", "told"),
+    [
+        (Past(), "matched* nothing else."),
+        (Past(whole=False), "matched* nothing else among the newest incidents."),
+        (Past(alerts=1), "matched* 1 other alert, no page."),
+        (
+            Past(alerts=1, untold=1),
+            "1 other alert, among them pages of 1 incident "
+            "of which nobody has said whether it was real.",
+        ),
+        (
+            Past(alerts=9, real=("5B2M",), untold=2, whole=False),
+            "at least 9 other alerts, among them pages of 1 real incident: 5B2M; "
+            "and of 2 incidents of which nobody has said whether they were real.",
+        ),
+    ],
+)
+def test_no_page_is_called_harmless_because_nobody_said_what_it_was(
+    room: Floor, past: Past, told: str
+) -> None:
+    room.desk.was = past
+    assert told in texts(opened(room))
+    assert set(room.desk.past_without) == {"8R5W"}

@@ -64,7 +64,7 @@ def test_a_page_with_a_confirmed_cause_was_a_real_incident(shelf: Shelf) -> None
     real = with_alerts(shelf, alert(), diagnosis=FOUND)
     with_alerts(shelf, alert(), diagnosis=NONE)
     with_alerts(shelf, alert(severity="warning"), diagnosis=FOUND)
-    assert past(shelf.database, SLOW, WEEK) == Past(alerts=3, real=(real,))
+    assert past(shelf.database, SLOW, WEEK) == Past(alerts=3, real=(real,), untold=1)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,15 @@ def test_a_page_that_people_gave_a_cause_was_a_real_incident(
 ) -> None:
     id = with_alerts(shelf, alert())
     shelf.word(id, rating, cause)
-    assert past(shelf.database, SLOW, WEEK).real == ((id,) if real else ())
+    found = past(shelf.database, SLOW, WEEK)
+    assert (found.real, found.untold) == (((id,), 0) if real else ((), 1))
+
+
+def test_the_incident_that_is_asked_about_is_none_of_its_own_past(shelf: Shelf) -> None:
+    own = with_alerts(shelf, alert())
+    assert past(shelf.database, SLOW, WEEK, own) == Past()
+    with_alerts(shelf, alert())
+    assert past(shelf.database, SLOW, WEEK, own) == Past(alerts=1, untold=1)
 
 
 def test_what_is_older_or_joined_is_left_out(shelf: Shelf) -> None:
@@ -95,7 +103,7 @@ def test_more_than_is_looked_through_is_told(shelf: Shelf, monkeypatch: pytest.M
     monkeypatch.setattr(history, "LOOKED_AT", 2)
     for _ in range(3):
         with_alerts(shelf, alert())
-    assert past(shelf.database, SLOW, WEEK) == Past(alerts=2, whole=False)
+    assert past(shelf.database, SLOW, WEEK) == Past(alerts=2, untold=2, whole=False)
 
 
 def test_a_month_counts_incidents_causes_and_words(shelf: Shelf) -> None:

@@ -17,7 +17,7 @@ from tailhound.slack import escape
 from tailhound.slack.actions import END_SILENCE, HOURS, NOTE, SCOPE, SILENCE_FORM, TICK, WHY
 from tailhound.slack.escape import Mrkdwn, clean
 from tailhound.slack.kit import Block, button, context, section
-from tailhound.slack.modals import sheet
+from tailhound.slack.modals import muting, sheet
 from tailhound.slack.modals.sheet import Frame, Note, View
 from tailhound.slack.texts import written
 from tailhound.store.history import Past
@@ -34,7 +34,6 @@ FRESH_SECONDS: Final = 60.0
 NOTE_LENGTH: Final = 300
 _WHY_LENGTH: Final = 500
 _DEFAULT_HOURS: Final = 2.0
-_MATCHERS_SHOWN: Final = 12
 _HELD_SHOWN: Final = 10
 _SEEN: Final = re.compile(
     r"(?P<mark>[a-z]+:[0-9a-f]{16})/(?P<alerts>-|\d{1,9})/(?P<asks>[01])/(?P<at>\d{1,12})"
@@ -137,7 +136,7 @@ def preview(
             section("changed", CHANGED) if changed else None,
             *_held(choice.incident, now),
             *_fields(choice, known),
-            sheet.preformatted("matchers", _matchers(choice.scope)),
+            sheet.preformatted("matchers", muting.matchers(choice.scope)),
             section("effect", _effect(choice, known, now)),
             _tick() if asks else None,
             context(
@@ -200,46 +199,18 @@ def _titled(scope: Scope, known: Known) -> str:
     return f"{cut(clean(scope.title), 60)}{now}"
 
 
-def _matchers(scope: Scope) -> str:
-    wide_first = sorted(scope.matchers, key=lambda matcher: matcher.name == "alertname")
-    shown = [cut(clean(matcher.text), 120) for matcher in wide_first[:_MATCHERS_SHOWN]]
-    left = len(scope.matchers) - len(shown)
-    return "\n".join([*shown, *([f"+ {left} more"] if left > 0 else [])])
-
-
 def _effect(choice: Choice, known: Known, now: datetime) -> str:
     found = known.muted(choice.scope)
     firing = known.firing
     why = escape.sentence(firing.detail, 160) if isinstance(firing, Missing) else ""
     return written(
         "modal_silence",
-        muted=None if found is None else Mrkdwn(_muted(found)),
+        muted=None if found is None else Mrkdwn(muting.effect(found)),
         why=why,
-        past=None if known.past is None else Mrkdwn(_past(known.past)),
+        past=None if known.past is None else Mrkdwn(muting.lately(known.past)),
         others=_others(choice, () if isinstance(firing, Missing) else firing),
         until=day_clock(now + timedelta(hours=choice.hours), now),
     )
-
-
-def _muted(found: Muted) -> str:
-    """`3 firing alerts (1 page, 2 warnings)`."""
-    kinds = (
-        (found.pages, "page"),
-        (found.warnings, "warning"),
-        (found.alerts - found.pages - found.warnings, "other"),
-    )
-    told = ", ".join(plural(amount, kind) for amount, kind in kinds if amount)
-    return f"{plural(found.alerts, 'firing alert')}{f' ({told})' if told else ''}"
-
-
-def _past(past: Past) -> str:
-    """`14 alerts, 2 of them pages that were real incidents: 5B2M, 1Q9X`."""
-    least = "" if past.whole else "at least "
-    told = f"{least}{plural(past.alerts, 'alert')}"
-    if not past.real:
-        return f"{told}, none was a real page"
-    pages = f"pages of {plural(len(past.real), 'real incident')}"
-    return f"{told}, among them {pages}: {escape.value(listed(past.real, 5), 80)}"
 
 
 def _others(choice: Choice, firing: Sequence[Alert]) -> str:
