@@ -58,6 +58,7 @@ RAISE = Offer(
     offered=True,
     why_not=None,
     risk="medium",
+    risk_of="its neighbours get less CPU",
     helps="inter-token p99; no published figure",
     ttft="better",
     cost="none while the node has idle CPU",

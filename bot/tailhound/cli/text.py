@@ -239,7 +239,8 @@ def markdown(incident: Incident, now: datetime) -> str:
 
 def _offered(incident: Incident, offer: Offer) -> str:
     """A mitigation with its trade-offs and steps; why it is not offered where it is not."""
-    price = {"risk": offer.risk, "cost": offer.cost, "complexity": offer.complexity}
+    risk = f"{offer.risk} ({offer.risk_of})" if offer.risk_of else offer.risk
+    price = {"risk": risk, "cost": offer.cost, "complexity": offer.complexity}
     told = [f"{name}: {value}" for name, value in price.items() if value]
     told += [f"helps: {offer.helps}"] if offer.helps else []
     told += [f"first token: {offer.ttft}"] if offer.ttft else []

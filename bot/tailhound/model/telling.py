@@ -212,6 +212,13 @@ def offers(causes: Iterable[Cause], *, over: bool = False) -> tuple[Offer, ...]:
     return tuple(sorted(found.values(), key=lambda offer: not offer.offered))
 
 
+def risk(level: str, of: str = "") -> str:
+    """`medium risk: the pods restart one by one`: how likely harm is, and what it would be."""
+    if not level:
+        return ""
+    return f"{level} risk: {small(of.rstrip('.'))}" if of else f"{level} risk"
+
+
 # --- questions
 
 

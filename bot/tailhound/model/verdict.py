@@ -94,7 +94,8 @@ class Bound:
 class Offer:
     """A mitigation as this incident gets it: offered, or the reason why not.
 
-    `while_it_lasts`: it makes no sense once the incident is over.
+    `risk_of` is what may go wrong, "" where the runbook does not say. `while_it_lasts`: it makes no
+    sense once the incident is over.
     """
 
     id: str
@@ -103,6 +104,7 @@ class Offer:
     offered: bool
     why_not: str | None
     risk: str
+    risk_of: str = ""
     helps: str = ""
     ttft: str = ""
     cost: str = ""
