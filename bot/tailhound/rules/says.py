@@ -1,7 +1,8 @@
 """The paragraph of a confirmed cause: Jinja, cut down to values, filters, `if` and one flat `for`.
 
 Templates come from runbook files. What they are filled with (facts, inputs) are values and never
-templates; a value that nobody measured is written "not measured".
+templates. A clause with a value that nobody measured is left out; where no other is left, the value
+is written "not measured".
 """
 
 import re
@@ -17,12 +18,17 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tailhound.errors import Finding
 from tailhound.model import wording
 from tailhound.model.facts import Fact, Kind, Schema
+from tailhound.model.names import capital
 from tailhound.rules import places
 from tailhound.rules.condition.terms import CLEAN, Facts, clean_number, clean_set
 from tailhound.rules.condition.typed import Vocabulary, meant
 from tailhound.rules.places import Place, Scalar
 
 MAX_RENDERED = 1500
+_UNKNOWN = "\x00"
+"""What stands for a value that nobody measured until its clause is left out; no text holds it."""
+
+_CLAUSES = re.compile(r"(?<=[.;]) (?=\S)")
 _BLANKS = re.compile(r"[ \n]+")
 _BAD = {code: " " for code in (*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029)}
 _BAD |= {code: None for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0xFEFF)}
@@ -40,7 +46,7 @@ def _text(value: Any) -> str:
     if number is not None:
         return wording.count(number)
     if not isinstance(value, str):
-        return wording.NOT_MEASURED
+        return _UNKNOWN
     return wording.cut(value.translate(_BAD))
 
 
@@ -57,7 +63,7 @@ class _Written(str):
 def _in(unit: str) -> Callable[[Any], str]:
     def written(value: Any) -> str:
         number = clean_number(value)
-        return _Written(wording.NOT_MEASURED if number is None else wording.number(number, unit))
+        return _Written(_UNKNOWN if number is None else wording.number(number, unit))
 
     return written
 
@@ -72,7 +78,7 @@ class _Compared(float):
 def _usual(value: Any) -> str:
     """`usually 1 %`, to stand beside the value: "62 % of its periods (usually 1 %)"."""
     if not isinstance(value, _Compared):
-        return _Written(wording.NOT_MEASURED)
+        return _Written(_UNKNOWN)
     return _Written(wording.beside(value.usual, value, value.unit))
 
 
@@ -135,7 +141,18 @@ class Says:
         for name, schema in self._evidence.items():
             values[name] = _namespace(schema, facts.get(name))
         text = " ".join(_BLANKS.split(self._template.render(values))).strip()
-        return wording.cut(text, MAX_RENDERED)
+        return wording.cut(_known(text), MAX_RENDERED)
+
+
+def _known(text: str) -> str:
+    """The clauses without a value that nobody measured, as sentences of their own."""
+    if _UNKNOWN not in text:
+        return text
+    kept = [clause for clause in _CLAUSES.split(text) if _UNKNOWN not in clause]
+    if not kept:
+        return text.replace(_UNKNOWN, wording.NOT_MEASURED)
+    told = " ".join(kept)
+    return capital(f"{told[:-1]}." if told.endswith(";") else told)
 
 
 def _namespace(schema: Schema, found: Any) -> SimpleNamespace:

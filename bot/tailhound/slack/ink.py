@@ -38,7 +38,7 @@ class Ink:
 
     def figure(self, text: str) -> Mrkdwn:
         """A number in words. It needs little room, unless the number is absurd."""
-        return escape.value(text, 48 if self.lines else 24)
+        return escape.value(text, 64 if self.lines else 24)
 
     def code(self, text: str) -> Mrkdwn:
         """A value from outside as a code span."""

@@ -82,12 +82,13 @@ class View(VerdictView):
     @property
     def evidence_lines(self) -> tuple[Mrkdwn, ...]:
         """The lines of slot E."""
+        evidence = self.diagnosis.evidence if self.diagnosis else ()
+        told = [("", cause) for cause in self._chain_causes()] if self.causes else []
         if self.diagnosis and self.diagnosis.outlook is Outlook.TWO_FIT:
             first, *others = self.causes
-            return claim_lines([("A ", first), *(("B ", cause) for cause in others)], self.ink)
-        if self.causes:
-            return claim_lines([("", cause) for cause in self._chain_causes()], self.ink)
-        return claim_lines(self._open_causes(), self.ink, against=False)
+            told = [("A ", first), *(("B ", cause) for cause in others)]
+        lettered = told or self._open_causes()
+        return claim_lines(lettered, self.ink, evidence=evidence, against=bool(told))
 
     def _open_causes(self) -> list[tuple[str, Cause]]:
         """The candidates by their number, behind confirmed causes that no symptom places."""

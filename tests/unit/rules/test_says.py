@@ -80,6 +80,25 @@ def test_a_usual_value_that_nobody_collects_is_a_finding(text: str) -> None:
     assert "of which a usual value is collected" in found[0].message
 
 
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"throttled_ratio": 0.5, "lost": 1}, "p stopped in 50 %; p loses 1. All of p.x wait."),
+        ({"throttled_ratio": 0.5}, "p stopped in 50 %. All of p.x wait."),
+        ({"lost": 1}, "P loses 1. All of p.x wait."),
+        ({}, "All of p.x wait."),
+    ],
+)
+def test_a_clause_with_a_value_that_nobody_measured_is_left_out(
+    facts: dict[str, object], told: str
+) -> None:
+    text = (
+        "p stopped in {{ cpu.throttled_ratio | percent }}; p loses {{ cpu.lost | count }}. "
+        "All of p.x wait."
+    )
+    assert say(text, {"cpu": facts}) == told
+
+
 @pytest.mark.parametrize("filter_", ["", *(f" | {name}" for name in FILTERS if name != "usual")])
 @pytest.mark.parametrize("value", [None, float("nan"), "text where a number should be", {}, True])
 def test_what_nobody_measured_is_said_so(filter_: str, value: object) -> None:

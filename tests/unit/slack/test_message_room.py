@@ -182,8 +182,8 @@ def test_a_suggestion_tells_all_that_speaks_for_and_against_it() -> None:
     (line, _) = offers((RAISE,), LADDERS["D"][0], shadow=False)
     assert line == (
         "1. Raise the CPU limit by half. Medium risk: its neighbours get less CPU. "
-        "First token: better, cost: none while the node has idle CPU, low complexity. Helps: inter-token p99. "
-        "When the node has idle CPU."
+        "First token: better, cost: none while the node has idle CPU, low complexity. "
+        "Helps: inter-token p99. When the node has idle CPU."
     )
 
 
