@@ -73,6 +73,7 @@ MATCH = Offer(
     offered=True,
     why_not=None,
     risk="low",
+    risk_of="the pods restart",
     helps="the cause itself: fewer threads burn the quota more evenly",
     cost="none",
     complexity="medium",

@@ -175,12 +175,14 @@ def claimed(check: Check) -> str:
 def block(checks: Iterable[Check], most: int = 3) -> tuple[tuple[Check, tuple[Value, ...]], ...]:
     """The claims for a cause that something is known of, each with its values; none told twice.
 
-    Of two that hold by the same value the stricter one is told, in place of both. A value that stands beside an
-    earlier claim is left out beside a later one, which is told by what it needs.
+    Of two that hold by the same value the stricter one is told, in place of both. A value that
+    stands beside an earlier claim is left out beside a later one, which is told by what it needs.
     """
     known = [one for one in checks if one.part in FOR and one.truth is not Truth.UNKNOWN]
-    strictest = (next((other for other in known if _is_stricter(other, one)), one) for one in known)
-    shown = list(dict.fromkeys(strictest))
+    shown: list[Check] = []
+    for one in known:
+        strictest = next((other for other in known if _is_stricter(other, one)), one)
+        shown += [] if strictest in shown else [strictest]
     seen = set[tuple[str, str]]()
     made = []
     for check in shown:

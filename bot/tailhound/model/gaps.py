@@ -17,7 +17,7 @@ FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
 """A question of this status got what it asked for."""
 
 _FIXES = {
-    EvidenceStatus.EMPTY: "check that it is scraped or exists",
+    EvidenceStatus.EMPTY: "check that {backend} has what it needs",
     EvidenceStatus.TIMEOUT: "check that {backend} is up, then check again",
     EvidenceStatus.FORBIDDEN: "grant the reading account what {backend} refused",
     EvidenceStatus.UNREACHABLE: "check address, network and keys of {backend}",
@@ -209,5 +209,7 @@ def _gap(asked: Asked) -> Gap:
         return Gap(small(reason))
     if asked.detail.startswith(_NEVER_ASKED):
         return Gap(small(reason))
+    if asked.status is EvidenceStatus.EMPTY and asked.backend == "prometheus":
+        return Gap(small(reason), "check that its series are scraped")
     backend = backend_name(asked.backend) or "the backend"
     return Gap(small(reason), _FIXES.get(asked.status, "").format(backend=backend))

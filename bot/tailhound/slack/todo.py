@@ -12,7 +12,7 @@ from tailhound.slack.ink import Ink
 _HELPS, _WHEN, _COMPLEXITY, _COST, _RISK, _FIRST_RISK = range(1, 7)
 """How terse a suggestion is that goes without each of these, the least important first. A whole
 title of one more suggestion tells more. What may go wrong is told of the first suggestion as long
-as there is room for its title.
+as there is room for its title, and of those that may do more than a little harm.
 """
 
 _BRIEF = 8
@@ -72,7 +72,8 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool, first: bool) -> str:
 
 def _risk(offer: Offer, ink: Ink, *, first: bool) -> str:
     """`Medium risk: the pods restart one by one`."""
-    with_harm = ink.terse < (_FIRST_RISK if first else _RISK)
+    weighs = first or (offer.offered and offer.risk != "low")
+    with_harm = ink.terse < (_FIRST_RISK if weighs else _RISK)
     return ink.whole(capital(telling.risk(offer.risk, offer.risk_of if with_harm else "")))
 
 

@@ -109,15 +109,17 @@ class View(VerdictView):
 
     @property
     def next_gap(self) -> Mrkdwn:
-        """`RDMA fabric is not known: gpu-node-1 sent no SSH banner. Check that SSH to gpu-node-1 is
-        up`: the gap to close first, without its full stop; "" where nothing is open.
+        """`RDMA fabric could not be checked: gpu-node-1 sent no SSH banner. Check that SSH to
+        gpu-node-1 is up`: the gap to close first, without its full stop; "" where nothing is open.
         """
         found = next_gap(self.diagnosis) if self.diagnosis else None
         if found is None:
             return Mrkdwn("")
         name, gap = found
         fix = gap.fix.removesuffix("check again").removesuffix(", then ")
-        first = f"{self.ink.value(capital(name))} is not known: {self.ink.sentence(gap.reason)}"
+        first = (
+            f"{self.ink.value(capital(name))} could not be checked: {self.ink.sentence(gap.reason)}"
+        )
         return Mrkdwn(f"{first}. {self.ink.whole(capital(fix))}" if fix else first)
 
     @property

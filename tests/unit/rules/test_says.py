@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from tailhound.rules.places import Place, Scalar
-from tailhound.rules.says import FILTERS, Says, compile_says
+from tailhound.rules.says import Says, compile_says
+from tailhound.rules.says_filters import FILTERS
 
 from .kit import VOCABULARY
 
@@ -86,6 +87,7 @@ def test_a_usual_value_that_nobody_collects_is_a_finding(text: str) -> None:
         ({"throttled_ratio": 0.5, "lost": 1}, "p stopped in 50 %; p loses 1. All of p.x wait."),
         ({"throttled_ratio": 0.5}, "p stopped in 50 %. All of p.x wait."),
         ({"lost": 1}, "P loses 1. All of p.x wait."),
+        ({"throttled_ratio": 0.5, "lost": None}, "p stopped in 50 %. All of p.x wait."),
         ({}, "All of p.x wait."),
     ],
 )

@@ -191,9 +191,10 @@ def test_with_little_room_a_suggestion_keeps_its_risk_and_what_makes_the_first_t
     None
 ):
     tight = replace(LADDERS["D"][0], terse=5)
-    (told, second, _) = offers((RAISE, replace(RAISE, id="2")), tight, shadow=False)
+    (told, second, third, _) = offers((RAISE, MATCH, RAISE), tight, shadow=False)
     assert told == "1. Raise the CPU limit by half. Medium risk: its neighbours get less CPU."
-    assert second == "2. Raise the CPU limit by half. Medium risk."
+    assert second == "2. Match the thread pools to the limit. Low risk."
+    assert third == told.replace("1.", "3.", 1)
     dear = replace(RAISE, cost="high")
     assert offers((dear,), tight, shadow=False)[0].endswith(" less CPU. Cost: high.")
     worse = replace(RAISE, ttft="worse")
@@ -232,8 +233,8 @@ def test_without_anything_to_ask_by_hand_the_next_gap_is_told_with_its_reason() 
     empty = tuple(item for item in found.evidence if item.name == "ingress")
     told = slots(replace(STATES["unknown"], diagnosis=replace(found, evidence=empty)))["D"]
     assert told == (
-        "*Next:* CPU throttling is not known: evidence is missing: cpu.lost_seconds_per_second, "
-        "latency.cpu_stage_times. Then *Re-check*."
+        "*Next:* CPU throttling could not be checked: evidence is missing: "
+        "cpu.lost_seconds_per_second, latency.cpu_stage_times. Then *Re-check*."
     )
 
 

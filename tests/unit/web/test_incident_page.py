@@ -212,7 +212,7 @@ def test_without_a_cause_the_gap_to_close_first_is_told_with_its_reason() -> Non
     found = next_gap(UNKNOWN.diagnosis)
     assert found is not None
     text = html_of(UNKNOWN)
-    assert "<strong>Next:</strong> CPU throttling is not known" in text
+    assert "<strong>Next:</strong> CPU throttling could not be checked" in text
     assert text.index("Next:") < text.index("No cause is confirmed, so no change is offered.")
 
 
