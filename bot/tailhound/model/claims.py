@@ -88,14 +88,17 @@ def _to_tell(check: Check) -> list[Seen]:
     """The values of a claim without those that another value tells, or that only have to be there:
     a usual value, and a number that is what another value needs.
     """
-    bounds = {(bound.value, bound.unit) for bound in check.needs}
     bounded = {bound.fact for bound in check.needs}
     return [
         seen
         for seen in check.seen
         if _is_value(seen)
-        and (seen.name in bounded or not (usual_of(seen.name) or (seen.value, seen.unit) in bounds))
+        and (seen.name in bounded or not (usual_of(seen.name) or _is_needed(seen, check)))
     ]
+
+
+def _is_needed(seen: Seen, check: Check) -> bool:
+    return any(seen.value == bound.value and seen.unit == bound.unit for bound in check.needs)
 
 
 def usual_of(name: str) -> str:

@@ -33,7 +33,7 @@ _WHY = {
     EvidenceStatus.UNREACHABLE: "{backend} was not reached",
     EvidenceStatus.TRUNCATED: "the answer of {backend} was too large",
     EvidenceStatus.UNPARSABLE: "the answer of {backend} could not be read",
-    EvidenceStatus.SKIPPED: "nobody was asked",
+    EvidenceStatus.SKIPPED: "not asked",
 }
 
 _TOLD_LAST = (EvidenceStatus.EMPTY, EvidenceStatus.SKIPPED)

@@ -95,6 +95,6 @@ def _told(gap: Gap, names: Sequence[str], ink: Ink, like: str) -> str:
     left = ink.more(len(names) - len(shown))
     listed = ", ".join([*shown, left] if left else shown)
     if like:
-        return f"{listed}: the same as {ink.value(like)}."
+        return f"{listed}: for the same reason as {ink.value(like)}."
     text = f"{listed}: {ink.sentence(gap.reason)}."
     return f"{text} Fix: {ink.whole(gap.fix)}." if gap.fix else text

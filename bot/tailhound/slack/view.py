@@ -117,9 +117,8 @@ class View(VerdictView):
             return Mrkdwn("")
         name, gap = found
         fix = gap.fix.removesuffix("check again").removesuffix(", then ")
-        first = (
-            f"{self.ink.value(capital(name))} could not be checked: {self.ink.sentence(gap.reason)}"
-        )
+        why = self.ink.sentence(gap.reason.removeprefix("not asked: "))
+        first = f"{self.ink.value(capital(name))} could not be checked: {why}"
         return Mrkdwn(f"{first}. {self.ink.whole(capital(fix))}" if fix else first)
 
     @property
