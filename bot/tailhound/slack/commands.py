@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from tailhound.durable.switch import Stopped
-from tailhound.model import Incident, Outlook, State, may_change, telling
+from tailhound.model import Diagnosis, Incident, Outlook, State, may_change, telling
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
 from tailhound.slack.deeds import Open, Part
@@ -135,14 +135,17 @@ def _line(incident: Incident, now: datetime) -> str:
 
 def _says(incident: Incident) -> str:
     diagnosis = incident.diagnosis
-    if incident.state is State.FAILED:
-        return "tailhound itself failed, the alert stands"
-    if incident.state is State.DEFERRED:
-        return "waiting its turn"
     if incident.unreadable:
         return "unreadable alert"
-    if diagnosis is None or incident.state is State.INVESTIGATING:
-        return "being checked"
+    if diagnosis is not None and incident.verdict_stands:
+        told = _verdict(diagnosis)
+        return f"{told} · checking again" if incident.is_rechecked else told
+    if incident.state is State.FAILED:
+        return "tailhound itself failed, the alert stands"
+    return "waiting its turn" if incident.state is State.DEFERRED else "being checked"
+
+
+def _verdict(diagnosis: Diagnosis) -> str:
     if diagnosis.primary is None or diagnosis.outlook is Outlook.BLIND:
         blind = f": {escape.value(telling.blind(diagnosis))}" if diagnosis.blind else ""
         return f"{diagnosis.outlook.value}{blind}"
