@@ -207,6 +207,7 @@ class Server:
                     to.place.place for to in self._chat.destinations(incident)
                 ],
                 parts=lambda: self._site.parts_of_health(durable, recorded=self._is_demo),
+                link=self._site.message_link,
                 clock=now,
             )
         )
