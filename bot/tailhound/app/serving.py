@@ -227,6 +227,7 @@ class Server:
             stop_file=self._settings.stops,
             leads=durable.replicas.leads if durable.replicas else lambda: True,
             post=self._chat.ops_post(),
+            redraw=lambda: durable.outbox.redraw(SlackNotifier.name),
         )
         watch = OpsWatch(watching, OwnTroubles(database), now)
         self._chat.troubles = watch.notes
