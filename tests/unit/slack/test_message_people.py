@@ -8,6 +8,7 @@ import pytest
 
 from tailhound.model import Incident, Rating, Shared
 from tailhound.slack.blocks import message
+from tailhound.slack.pace import RATE_LIMIT
 from tests.samples.incidents import (
     BACK,
     BLIND,
@@ -100,6 +101,22 @@ def test_a_post_that_was_late_says_so_from_a_minute_on(seconds: float, told: str
     posted = (FIRST.received_at + timedelta(seconds=seconds)).timestamp()
     footer = slots(FIRST, posted_at=posted)["F"]
     assert footer.endswith(told or "changes: off (observe mode)")
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("", "posted 4 min late"),
+        (f"{RATE_LIMIT} of chat.postMessage", "posted 4 min late (Slack limit)"),
+        ("Slack answered internal_error", "posted 4 min late (Slack answered internal_error)"),
+        ("many incidents at once", "posted 4 min late (many incidents at once)"),
+        ("<!here> *x*", "posted 4 min late (&lt;!here&gt; ∗x∗)"),
+    ],
+)
+def test_a_late_post_tells_what_kept_it_back(why: str, told: str) -> None:
+    posted = FIRST.received_at.timestamp() + 270.0
+    assert slots(FIRST, posted_at=posted, delayed_by=why)["F"].endswith(f" · {told}")
+    assert "late" not in slots(FIRST, posted_at=posted - 230.0, delayed_by=why)["F"]
 
 
 def test_a_post_that_is_not_there_yet_is_not_late() -> None:
