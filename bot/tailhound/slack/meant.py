@@ -21,7 +21,8 @@ _ID: Final = re.compile(r"[0-9A-Z]{4,52}")
 _MISREAD: Final = str.maketrans("OIL", "011")
 """Signs that no id holds, and what they are read for."""
 
-_NAMED: Final = 3
+_NAMED: Final = 5
+_NEAR: Final = 3
 _SHORTEST_NAME: Final = 3
 _OPEN: Final = "`/tailhound status` lists what is open."
 
@@ -76,11 +77,11 @@ def _named(word: str, id: str, deeds: Deeds) -> Incident | str:
         return deeds.incident(exact[0].id) or exact[0]
     if exact:
         return f"{len(exact)} incidents of {escape.code(word)} are open: {_list(exact)}."
-    close = difflib.get_close_matches(id, [one.id for one in known], n=_NAMED, cutoff=0.6)
+    close = difflib.get_close_matches(id, [one.id for one in known], n=_NEAR, cutoff=0.6)
     near = [one for one in known if one.id in close]
     if len(name) >= _SHORTEST_NAME:
         near += [one for one in known if name in one.subject.where.lower() and one not in near]
-    hint = f" Did you mean {_list(near, ' or ')}?" if near else ""
+    hint = f" Did you mean {_list(near[:_NEAR], ' or ')}?" if near else ""
     return f"No incident {escape.code(word)} is known.{hint} {_OPEN}"
 
 

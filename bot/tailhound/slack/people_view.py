@@ -15,7 +15,13 @@ from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.pace import RATE_LIMIT
 
 _LATE_SECONDS = 60.0
-_ON = {"node": "on", "workload": "about", "namespace": "in the namespace"}
+_ON = {
+    "node": "on",
+    "rack": "in the rack",
+    "workload": "about",
+    "namespace": "in the namespace",
+    "zone": "in the zone",
+}
 _TROUBLE_LENGTH = 110
 _DELAY_LENGTH = 80
 

@@ -360,9 +360,9 @@ def test_an_incident_is_named_by_its_id_by_a_link_by_its_workload_or_by_the_chan
 
 
 def test_where_several_are_open_they_are_named(room: Floor) -> None:
-    room.desk.whereabouts.open_here = LISTED[:5]
+    room.desk.whereabouts.open_here = LISTED[:7]
     told = room.type("show")
-    assert told.startswith("5 incidents are open in this channel: 7F3K (prod/llm-70b), 8R5W (llm/")
+    assert told.startswith("7 incidents are open in this channel: 7F3K (prod/llm-70b), 8R5W (llm/")
     assert " + 2 more. Write `/tailhound show INCIDENT`." in told
     room.desk.whereabouts.newest = [replace(one, subject=LISTED[0].subject) for one in LISTED[:2]]
     assert room.type("show llm-70b").startswith("2 incidents of `llm-70b` are open: 7F3K")

@@ -276,6 +276,8 @@ def test_who_waits_in_a_storm_is_sent_to_where_most_of_it_is() -> None:
     itself = replace(waits, id="7F3K")
     assert slots(itself)["W"].endswith(" 21 of them are on `gpu-node-3`.")
     assert "of them are" not in slots(QUEUED)["W"]
+    rack = replace(QUEUED.queued, shared=replace(shared, kind="rack", name="r7"))
+    assert " 21 of them are in the rack `r7`: see" in slots(replace(QUEUED, queued=rack))["W"]
     hostile = replace(shared, name="a`<!here>`b")
     evil = replace(QUEUED, queued=replace(QUEUED.queued, shared=hostile))
     assert "<!here>" not in slots(evil)["W"]
