@@ -11,7 +11,7 @@ from tailhound.durable import storm
 from tailhound.durable.asking import Destination, Place
 from tailhound.durable.elsewhere import Detours
 from tailhound.durable.outbox import Manners
-from tailhound.model import Incident
+from tailhound.model import CLOSED_STATES, Incident
 from tailhound.notifiers import PARTS
 from tailhound.settings import Settings
 from tailhound.slack.buttons import Offers
@@ -119,8 +119,10 @@ class Chat:
         )
 
     def _notes(self, incident: Incident) -> Sequence[str]:
+        """What is wrong now is told of what is open: nobody draws the others again when it ends."""
         refused = why_no_thread(incident, self._slack)
-        return [*([refused] if refused else []), *self.troubles()]
+        troubles = self.troubles() if incident.state not in CLOSED_STATES else ()
+        return [*([refused] if refused else []), *troubles]
 
     def close(self) -> None:
         """End what the notifier is still making; called on the event loop."""

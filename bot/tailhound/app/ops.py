@@ -37,7 +37,8 @@ class Watching:
     """What is looked at: `look` asks the backends, `backends` tells how they stand; `late_since` is
     when the oldest message was due that Slack has not taken, None = nothing is late; it blocks.
     `switch_seen` is when the dead man's switch was seen by this process. `leads` is true of one
-    replica; it blocks. `post` None = there is no channel for it.
+    replica; it blocks. `post` None = there is no channel for it. `redraw` has the messages of open
+    incidents looked at again, whose last line says what is wrong; it blocks.
     """
 
     look: Callable[[], Awaitable[None]]
@@ -47,6 +48,7 @@ class Watching:
     stop_file: Path | None
     leads: Callable[[], bool]
     post: Post | None
+    redraw: Callable[[], None]
 
 
 class OpsWatch:
@@ -59,6 +61,7 @@ class OpsWatch:
         self._stopping = asyncio.Event()
         self._was_late = False
         self._current: Sequence[OwnTrouble] = ()
+        self._is_stale = False
 
     def notes(self) -> Sequence[str]:
         """What is wrong now, for the last line of a message: true whenever it is read."""
@@ -85,12 +88,23 @@ class OpsWatch:
     async def turn(self) -> None:
         """Look once, and tell what is to be told."""
         await self._watching.look()
-        self._current = await self._blocking.run(self._standing)
+        before, self._current = self._current, await self._blocking.run(self._standing)
+        self._is_stale = self._is_stale or _kinds(before) != _kinds(self._current)
         post = self._watching.post
-        if post is None or not await self._blocking.run(self._watching.leads):
+        if post is not None and await self._blocking.run(self._watching.leads):
+            for due in await self._blocking.run(self._rows.watch, self._now(), self._current):
+                await self._tell(post, due)
+        await self._redraw()
+
+    async def _redraw(self) -> None:
+        """Have the last lines say what is wrong now, by each process, as each tells what it sees.
+
+        Edits nobody waits for are left until Slack takes messages in time.
+        """
+        if not self._is_stale or _SLACK in {kind for kind, _ in _kinds(self._current)}:
             return
-        for due in await self._blocking.run(self._rows.watch, self._now(), self._current):
-            await self._tell(post, due)
+        await self._blocking.run(self._watching.redraw)
+        self._is_stale = False
 
     async def _tell(self, post: Post, due: Notice) -> None:
         now = self._now()
@@ -175,6 +189,10 @@ class OpsWatch:
                 fix="let tailhound look at it, or remove it",
             ),
         )
+
+
+def _kinds(troubles: Sequence[OwnTrouble]) -> set[tuple[str, datetime]]:
+    return {(one.kind, one.since) for one in troubles}
 
 
 _SLACK, _SWITCH, _FILE = "slack late", "watchdog", "stop file"

@@ -106,9 +106,13 @@ class Site:
         if self._home is None and not self._slack_page:
             return ""
         found = reader.messages(incident.id, SlackNotifier.name)
-        if not found:
-            return ""
-        return self._home.link(*found[0]) if self._home else f"{self._slack_page}#m{found[0][1]}"
+        return self.message_link(*found[0]) if found else ""
+
+    def message_link(self, channel: str, message: str) -> str:
+        """The address of a message in Slack; "" where nobody can tell."""
+        if self._home is not None:
+            return self._home.link(channel, message)
+        return f"{self._slack_page}#m{message}" if self._slack_page else ""
 
     def _slack_home(self) -> str:
         """Where the messages without a route of their own are; "" where nobody can tell."""

@@ -69,7 +69,8 @@ def _open(found: Overview, now: datetime, page: str) -> str:
     if last is None or last.resolved_at is None:
         return "Nothing is open."
     at = day_clock(last.resolved_at, now)
-    return f"Nothing is open. Last incident: {escape.value(last.id)}, {telling.ended(last)} {at}."
+    id = escape.link(found.open.links.get(last.id, ""), escape.value(last.id))
+    return f"Nothing is open. Last incident: {id}, {telling.ended(last)} {at}."
 
 
 def _month(found: Overview) -> str:

@@ -144,7 +144,7 @@ ANSWERS: Final[Mapping[str, tuple[Differs, ...]]] = {
             "*Re-check* under a message makes fresh suggestions."
         ), CHANGES),
     ),
-    "dignose": (),
+    "dignose": (Differs("all 9", "all 12", "Also what is typed with an incident's id."),),
 }  # fmt: skip
 """The same for what commands answer."""
 
