@@ -27,11 +27,11 @@ def diagnosed(name: str) -> Diagnosis:
 @pytest.mark.parametrize(
     ("name", "scope", "shape", "load"),
     [
-        ("cpu-clear-positive", "all 2 pods", "step", "flat"),
+        ("cpu-clear-positive", "both pods", "step", "flat"),
         ("kv-one-hot-pod", "1 of 2 pods, on gpu-node-1", "step", "flat"),
-        ("cold-start-scale-out", "2 of 4 pods, 2 not measured", "step", "up"),
+        ("cold-start-scale-out", "2 of 4 pods, 2 without data", "step", "up"),
         ("59-agent-limit-breaks-container-start", "one node, ci-3", "step", ""),
-        ("comb-unexplained", "all 2 pods", "comb", "flat"),
+        ("comb-unexplained", "both pods", "comb", "flat"),
         ("batching-burst", "the only pod", "ramp", "up"),
     ],
 )

@@ -71,7 +71,8 @@ DISK = Evidence(
 )
 SAID = (
     "SSD garbage collection is ruled out (it is at its temperature limit: 76 °C), but reads take "
-    "several times as long as usual: x5.6 (needs x3), nvme0n1 on db-1"
+    "several times as long as usual: x5.6 the usual time to read (needs x3), "
+    "nvme0n1 on db-1"
 )
 
 
@@ -168,13 +169,13 @@ def test_a_yes_or_no_is_that_of_the_claim_not_of_what_it_looks_at(truth: Truth, 
     assert claims.told(replace(shared, truth=Truth.UNKNOWN)) == "not measured"
 
 
-def test_the_value_of_an_alternative_is_told_by_its_name() -> None:
+def test_the_value_of_an_alternative_says_of_what_it_is() -> None:
     bound = Bound(
         fact="replicas.from_zero_count", comparison=">", value=0, unit="count", alternative=1
     )
     seen = (Seen(name="replicas.from_zero_count", value=5, unit="count"),)
     missing = replace(SLOW, seen=seen, needs=(bound,))
-    assert claims.told(missing) == "from zero 5 (needs over 0)"
+    assert claims.told(missing) == "5 starts from zero (one is enough)"
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,22 @@ import pytest
 
 from tailhound.cli.text import rows
 from tailhound.diagnosis.report import as_json
-from tailhound.model import Bound, Check, Part, Seen, claims, telling
+from tailhound.model import (
+    Asked,
+    Bound,
+    Check,
+    Evidence,
+    EvidenceStatus,
+    Part,
+    Seen,
+    claims,
+    needs,
+    telling,
+)
 from tailhound.model.names import backend_name, capital, cause_name, listed, plural, small
 from tailhound.slack.blocks import message
+from tailhound.slack.claims import claim_lines
+from tailhound.slack.ink import INKS
 from tailhound.truth import Truth
 from tests.samples.causes import DNS, OUT, THROTTLING, UNDECIDED, check
 from tests.samples.incidents import CONFIRMED, STATES, UNKNOWN
@@ -45,13 +58,13 @@ def plainly(text: str) -> str:
     ],
 )
 def test_what_a_claim_needs(bounds: tuple[Bound, ...], text: str) -> None:
-    assert plainly(claims.needs(needing(*bounds))) == text
+    assert plainly(needs.needs(needing(*bounds))) == text
 
 
 def test_a_refuting_claim_says_what_would_refute() -> None:
     under = needing(bound(5, comparison="<"), part=Part.REFUTE)
-    assert plainly(claims.needs(under)) == "refuted under 5 s"
-    assert plainly(claims.needs(needing(bound(5), part=Part.REFUTE))) == "refuted from 5 s"
+    assert plainly(needs.needs(under)) == "refuted under 5 s"
+    assert plainly(needs.needs(needing(bound(5), part=Part.REFUTE))) == "refuted over 5 s"
 
 
 def test_each_value_stands_beside_what_is_needed_of_it() -> None:
@@ -63,19 +76,129 @@ def test_each_value_stands_beside_what_is_needed_of_it() -> None:
     )
     both = needing(bound(5, fact="kv.usage"), seen=seen)
     assert plainly(claims.told(both, 9)) == (
-        "usage 99 % (needs 5 s), waiting 41, usually 3 (x14), pod llm-0, usage 97 % on llm-1"
+        "usage 99 % (needs 5 s), waiting 41, usually 3 (x14), pod llm-0, usage 97 % for llm-1"
     )
     assert plainly(claims.told(both, 1)) == "usage 99 % (needs 5 s)"
     assert plainly(claims.told(both, 1, with_needs=False)) == "usage 99 %"
     assert [value.figure for value in claims.values(both, 9)] == [True, True, False, True]
 
 
-def test_what_nobody_measured_is_said_with_what_it_would_have_to_be() -> None:
+def test_what_nobody_measured_is_said_to_be_so() -> None:
     open_ = check("Cool enough", None, needs=("<", 0.7))
-    assert plainly(claims.told(open_)) == "not measured (needs under 70 %)"
-    assert claims.sentence(open_) == "not measured"
-    half = replace(check("Hot", 0.9, needs=(">", 0.7)), missing=("b.c",))
-    assert plainly(claims.told(half)) == "90 % (needs 70 %), the rest not measured"
+    assert claims.told(open_) == claims.sentence(open_) == "not measured"
+    half = replace(check("Hot", 0.1, needs=(">", 0.7)), truth=Truth.UNKNOWN, missing=("b.c",))
+    assert plainly(claims.told(half)) == "10 % (needs 70 %), nothing else is known"
+
+
+# --- said once, and as a sentence
+
+
+def counted(value: float, comparison: str, bound_: float, part: Part = Part.CONFIRM) -> Check:
+    seen = (Seen(name="replicas.failing_count", value=value, unit="count"),)
+    bounds = (Bound(fact=seen[0].name, comparison=comparison, value=bound_, unit="count"),)
+    return Check(
+        claim="It starts", condition="x", part=part, truth=Truth.TRUE, seen=seen, needs=bounds
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "comparison", "bound_", "text"),
+    [
+        (0, "==", 0, "none failing"),
+        (0, "<", 1, "none failing"),
+        (2, "==", 0, "2 failing (needs none)"),
+        (0, ">", 0, "none failing (one is enough)"),
+        (3, ">", 0, "3 failing (one is enough)"),
+        (3, ">=", 1, "3 failing (one is enough)"),
+        (75, ">", 5, "75 failing (needs over 5)"),
+        (1, "==", 1, "1 failing"),
+    ],
+)
+def test_what_a_value_and_its_need_say_alike_is_said_once(
+    value: float, comparison: str, bound_: float, text: str
+) -> None:
+    assert claims.told(counted(value, comparison, bound_)) == text
+
+
+def test_a_claim_that_there_is_none_is_not_followed_by_none() -> None:
+    none = counted(0, "==", 0, Part.REFUTE)
+    assert (claims.sentence(none), claims.claimed(none)) == ("", "it starts")
+    some = counted(2, ">", 0, Part.REFUTE)
+    assert claims.claimed(some) == "it starts: 2 failing", "that one refutes it, the claim says"
+
+
+def test_one_amount_from_two_places_is_told_once() -> None:
+    twice = counted(0, "==", 0)
+    other = replace(twice.seen[0], name="rollout.failing_count")
+    bounds = (replace(twice.needs[0], alternative=1),
+              replace(twice.needs[0], fact=other.name, alternative=2))  # fmt: skip
+    both = replace(twice, seen=(twice.seen[0], other), needs=bounds)
+    assert claims.told(both) == "none failing"
+
+
+def test_an_alternative_begins_with_or_where_it_is_told_behind_another() -> None:
+    lost = Seen(name="replicas.lost_count", value=1, unit="count")
+    asked = Seen(name="replicas.asked_count", value=1, unit="count")
+    bounds = (
+        Bound(fact=lost.name, comparison="==", value=0, unit="count", alternative=1),
+        Bound(fact=asked.name, comparison=">", value=1, unit="count", alternative=2),
+    )
+    claim = needing(*bounds, seen=(lost, asked))
+    assert claims.told(claim) == "1 taken away (needs none), or 1 asked for (needs over 1)"
+    assert claims.told(replace(claim, seen=(asked,))) == "1 asked for (needs over 1)"
+
+
+def test_neither_a_usual_value_nor_a_number_that_is_needed_is_told_twice() -> None:
+    rate = Seen(name="kv.preemptions_per_second", value=0.25, unit="per_second", usual=0)
+    usual = Seen(name="kv.preemptions_per_second_usual", value=0, unit="per_second")
+    assert claims.told(needing(seen=(rate, usual))) == "0.25/s preempted, usually 0"
+    pending = Seen(name="batching.pending_count", value=3, unit="count")
+    largest = Seen(name="config.max_batch_count", value=100, unit="count")
+    under = Bound(fact=pending.name, comparison="<", value=100, unit="count")
+    assert claims.told(needing(under, seen=(pending, largest))) == "3 waiting (needs under 100)"
+
+
+def test_of_two_claims_that_hold_by_one_value_the_stricter_one_is_told() -> None:
+    tenth = check("Over a tenth", 0.62, needs=(">", 0.1))
+    quarter = check("Over a quarter", 0.62, needs=(">", 0.25), part=Part.OPTIONAL)
+    assert [one.claim for one, _ in claims.block((tenth, quarter))] == ["Over a quarter"]
+    short = replace(quarter, truth=Truth.FALSE)
+    (first, seen), (second, again) = claims.block((tenth, short))
+    assert (first.claim, second.claim) == ("Over a tenth", "Over a quarter")
+    assert [one.text for one in seen] == ["62\u00a0%"]
+    assert [(one.text, plainly(one.needs)) for one in again] == [("", "needs 25 %")]
+
+
+def test_claims_of_which_nothing_is_known_share_a_line_that_says_why() -> None:
+    gone = Asked(question="up", backend="prometheus", status=EvidenceStatus.EMPTY, detail="x")
+    item = Evidence(name="kv", collector="p.kv", status=EvidenceStatus.EMPTY, asked=(gone,))
+    open_ = [
+        replace(check(name, None), missing=("kv.usage_ratio",)) for name in ("It is full", "Rises")
+    ]
+    surer = replace(open_[0], claim="To the brim", part=Part.OPTIONAL)
+    settled = replace(open_[0], claim="Assumed", taken=Truth.TRUE)
+    cause = replace(UNDECIDED, checks=(*open_, surer, settled), evidence=("kv",))
+    told = [*claim_lines([("", cause)], INKS[0], evidence=(item,), against=False)]
+    assert told == [
+        "? Not known (no such series in Prometheus): it is full; rises",
+        "? Not known (no such series in Prometheus), would make this surer: to the brim",
+    ]
+    silent = replace(item, asked=(replace(gone, status=EvidenceStatus.TIMEOUT),))
+    (first, *_) = claim_lines([("", cause)], INKS[0], evidence=(silent,), against=False)
+    assert first.startswith("? Not known (Prometheus did not answer): ")
+    (bare, *_) = claim_lines([("", cause)], INKS[0], against=False)
+    assert bare.startswith("? Not known: ")
+
+
+def test_a_claim_that_does_not_hold_is_told_by_what_is_so_instead() -> None:
+    no = replace(
+        check("No rollout replaces its pods", value=False, unit="none"),
+        part=Part.OPTIONAL,
+        truth=Truth.FALSE,
+        otherwise="a rollout replaces its pods",
+    )
+    (line,) = claim_lines([("", replace(UNDECIDED, checks=(no,)))], INKS[0], against=False)
+    assert line == "✗ A rollout replaces its pods"
 
 
 def test_a_yes_is_told_beside_its_claim_and_left_out_of_a_sentence() -> None:
@@ -91,7 +214,7 @@ def test_what_speaks_against_a_cause() -> None:
     )
     half = claims.against(UNDECIDED.checks)
     assert half.sentence(half.open) == (
-        "Nothing speaks against it (1 of 2 checked; As fast as usual: not measured)."
+        "Nothing speaks against it (1 of 2 checked; not known whether As fast as usual)."
     )
     refuting = [replace(one, truth=Truth.TRUE) for one in THROTTLING.checks]
     assert claims.against(refuting).sentence() == ""
@@ -168,9 +291,10 @@ def test_slack_and_terminal_count_alike() -> None:
 
 def test_the_terminal_lists_values_and_needs_in_columns() -> None:
     lines = [plainly(line).strip() for line in rows(CONFIRMED, NOW)]
-    first = next(line for line in lines if "more than a tenth" in line)
+    first = next(line for line in lines if "more than a quarter" in line)
     assert first.split("  ")[0] == "yes"
-    assert first.endswith("100 %   needs 10 %")
+    assert first.endswith("100 %   needs 25 %")
+    assert not any("more than a tenth" in line for line in lines), "the stricter claim says it"
     assert "nothing speaks against it (2 of 2 checked)" in lines
 
 

@@ -81,7 +81,10 @@ def test_one_runbook_is_shown_with_claims_thresholds_tests_and_changes(terminal:
     assert lines[at + 2].strip().startswith("periods (needs 10\u00a0%)")
     assert "asks Prometheus (4), Kubernetes (1)" in lines
     assert any(
-        line.startswith("changes   raise-limit (suggested, medium risk): ") for line in lines
+        line.startswith(
+            "changes   raise-limit (suggested, medium risk: its neighbours get less CPU)"
+        )
+        for line in lines
     )
     assert any(line.startswith("30 days   not known: there is no database") for line in lines)
 

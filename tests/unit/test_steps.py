@@ -1,12 +1,25 @@
 """Steps that can be pasted: what is known stands in them, and nothing that a shell would act on."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tailhound.model import Cause, Evidence, EvidenceStatus, FactValue, Incident, Offer, Verdict
+from tailhound import app
+from tailhound.model import (
+    Cause,
+    Evidence,
+    EvidenceStatus,
+    FactValue,
+    Incident,
+    Offer,
+    Subject,
+    Verdict,
+)
 from tailhound.model.steps import steps
+from tailhound.rules.runbook import Runbook
+from tailhound.settings import Settings
 from tests.samples.incidents import CONFIRMED, FIRST
 
 LOOK = Offer(
@@ -50,7 +63,7 @@ def test_a_step_names_the_pod_that_the_cause_names_and_the_container_of_the_labe
         found("agent", pod="agent-1", namespace="kube-system"),
         container="main",
     )
-    assert steps(it, LOOK)[0] == "kubectl -n llm get pod chat-json-2 -c main"
+    assert steps(it, LOOK)[1] == "kubectl -n llm get pod chat-json-2 -c main"
 
 
 def test_a_step_about_another_pod_than_the_incident_s_takes_nothing_from_its_labels() -> None:
@@ -62,6 +75,8 @@ def test_a_step_about_another_pod_than_the_incident_s_takes_nothing_from_its_lab
         node="gpu-node-3",
     )
     assert steps(it, LOOK) == (
+        "Find what is not known here: CONTAINER (kubectl -n kube-system describe pods); "
+        "NODE (kubectl -n kube-system get pods -o wide); DEVICE (lsblk on the node)",
         "kubectl -n kube-system get pod agent-1 -c CONTAINER",
         "drain NODE, lsblk /dev/DEVICE",
     )
@@ -69,27 +84,82 @@ def test_a_step_about_another_pod_than_the_incident_s_takes_nothing_from_its_lab
 
 def test_a_step_about_a_drive_names_it_and_its_node() -> None:
     it = incident("nvme0n1 is slow", found("disk", device="nvme0n1", node="db-1"))
-    assert steps(it, LOOK)[1] == "drain db-1, lsblk /dev/nvme0n1"
+    assert steps(it, LOOK)[-1] == "drain db-1, lsblk /dev/nvme0n1"
 
 
-STOP = replace(LOOK, steps=("-n CLIENT_NAMESPACE patch daemonset CLIENT_DAEMONSET CLIENT_CRONJOB",))
+def test_a_step_about_an_rdma_port_names_its_node() -> None:
+    says = "gpu-node-3 mlx5_0/1 stands out: lost packets"
+    assert steps(incident(says, found("nic", port="gpu-node-3 mlx5_0/1")), LOOK)[-1].startswith(
+        "drain gpu-node-3, "
+    )
+    bare = incident(says, found("nic", port="mlx5_0/1"))
+    assert steps(bare, LOOK)[-1].startswith("drain NODE, ")
+
+
+@pytest.mark.parametrize(
+    ("cores", "told"), [(6, "cpu: 9000m"), (0.5, "cpu: 750m"), (0, ""), (None, ""), (1e30, "")]
+)
+def test_the_limit_that_is_to_be_set_is_half_over_the_one_that_is(
+    cores: float | None, told: str
+) -> None:
+    offer = replace(LOOK, steps=("cpu: NEW_LIMIT",))
+    it = incident("it is stopped", found("spec", cpu_limit_cores=cores))
+    where = "Find what is not known here: NEW_LIMIT (half over the limit that the pod has)"
+    assert steps(it, offer) == ((told,) if told else (where, "cpu: NEW_LIMIT"))
+
+
+@pytest.mark.parametrize("runbook", app.compiled(Settings()).runbooks, ids=lambda one: one.id)
+def test_no_shipped_step_has_a_placeholder_of_which_nobody_says_where_to_find_it(
+    runbook: Runbook,
+) -> None:
+    for one in runbook.mitigations:
+        offer = replace(LOOK, steps=one.steps)
+        nothing = replace(FIRST, subject=Subject(kind=FIRST.subject.kind))
+        told = steps(nothing, offer)
+        holes = {word for step in one.steps for word in re.findall(r"\b[A-Z][A-Z_]{2,}\b", step)}
+        for hole in holes - _NO_PLACEHOLDERS:
+            assert f"{hole} (" in told[0] or f"{hole}, " in told[0], (one.id, hole)
+
+
+_NO_PLACEHOLDERS = {
+    *("API", "BLAS", "CUDA", "ECN", "KEDA", "LVM", "NUMA", "PFC", "UCX"),
+    *("GOMAXPROCS", "LMCACHE_MAX_LOCAL_CPU_SIZE", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"),
+    *("UCX_RC_ECE", "UCX_TLS", "DISC", "MAX", "FSTYPE", "OPTIONS", "TARGET"),
+}
+"""Abbreviations, variables of the environment, and columns that a tool is asked for."""
+
+
+STOP = replace(
+    LOOK,
+    steps=(
+        "-n CLIENT_NAMESPACE patch daemonset CLIENT_DAEMONSET",
+        "-n CLIENT_NAMESPACE patch cronjob CLIENT_CRONJOB",
+    ),
+)
+STOP_IT = ("-n telemetry patch daemonset agent",)
 
 
 @pytest.mark.parametrize(
     ("suspect", "count", "told"),
     [
-        ("DaemonSet telemetry/agent", 1, "-n telemetry patch daemonset agent CLIENT_CRONJOB"),
-        ("CronJob ops/sweep", 1, "-n ops patch daemonset CLIENT_DAEMONSET sweep"),
-        ("DaemonSet telemetry/agent", 2, STOP.steps[0]),
-        ("DaemonSet telemetry/$(reboot)", 1, "-n telemetry " + STOP.steps[0].partition("E ")[2]),
-        ("somebody", 1, STOP.steps[0]),
+        ("DaemonSet telemetry/agent", 1, STOP_IT[:1]),
+        ("CronJob ops/sweep", 1, ("-n ops patch cronjob sweep",)),
+        ("DaemonSet telemetry/agent", 2, STOP.steps),
+        (
+            "DaemonSet telemetry/$(reboot)",
+            1,
+            tuple(step.replace("CLIENT_NAMESPACE", "telemetry") for step in STOP.steps),
+        ),
+        ("somebody", 1, STOP.steps),
     ],
 )
 def test_the_one_suspected_client_is_named_where_its_kind_fits(
-    suspect: str, count: int, told: str
+    suspect: str, count: int, told: tuple[str, ...]
 ) -> None:
     it = incident("They are slow", found("api", suspect=suspect, suspects_count=count))
-    assert steps(it, STOP) == (told,)
+    shown = steps(it, STOP)
+    assert shown[-len(told) :] == told
+    assert (len(shown) > len(told)) is any("CLIENT_" in step for step in told)
 
 
 def test_where_the_evidence_differs_a_placeholder_stays() -> None:
@@ -98,23 +168,29 @@ def test_where_the_evidence_differs_a_placeholder_stays() -> None:
         found("disk", device="nvme0n1", node="db-1"),
         found("drive", device="nvme0n1", node="db-2"),
     )
-    assert steps(it, LOOK)[1] == "drain NODE, lsblk /dev/nvme0n1"
+    assert steps(it, LOOK)[-1] == "drain NODE, lsblk /dev/nvme0n1"
+    assert "NODE (kubectl -n llm get pods -o wide)" in steps(it, LOOK)[0]
 
 
 def test_a_name_that_is_but_a_part_of_another_is_not_meant() -> None:
     it = incident("nvme0n1 is slow", found("disk", device="nvme0"), found("cpu", pod="n1"))
-    assert "DEVICE" in steps(it, LOOK)[1]
-    assert "POD" in steps(it, LOOK)[0]
+    assert "DEVICE" in steps(it, LOOK)[2]
+    assert "POD" in steps(it, LOOK)[1]
 
 
 @pytest.mark.parametrize("name", ["a; rm -rf /", "$(id)", "-n", "x\ny", "`id`", "a b", "ä", "a'"])
 def test_a_label_that_is_more_than_a_name_is_never_put_into_a_step(name: str) -> None:
     it = incident("it is slow", namespace=name, pod=name, container=name, node=name)
-    assert steps(it, LOOK) == LOOK.steps
+    assert steps(it, LOOK)[1:] == LOOK.steps
+    assert steps(it, LOOK)[0] == (
+        "Find what is not known here: NAMESPACE (kubectl get pods -A); POD (kubectl -A get pods); "
+        "CONTAINER (kubectl -A describe pods); NODE (kubectl -A get pods -o wide); "
+        "DEVICE (lsblk on the node)"
+    )
 
 
 def test_without_a_verdict_the_labels_alone_are_filled_in() -> None:
-    step = steps(replace(FIRST, subject=replace(FIRST.subject, pod="chat-json-0")), LOOK)[0]
+    step = steps(replace(FIRST, subject=replace(FIRST.subject, pod="chat-json-0")), LOOK)[1]
     assert step.startswith("kubectl -n llm get pod chat-json-0 ")
 
 
@@ -122,4 +198,4 @@ def test_a_deployment_is_named_only_where_a_label_says_that_it_is_one() -> None:
     offer = replace(LOOK, steps=("kubectl get deployment DEPLOYMENT",))
     assert steps(FIRST, offer) == ("kubectl get deployment chat-json",)
     model = replace(FIRST, subject=replace(FIRST.subject, workload_label="model_name"))
-    assert steps(model, offer) == offer.steps
+    assert steps(model, offer)[1:] == offer.steps

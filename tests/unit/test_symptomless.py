@@ -106,13 +106,11 @@ def test_health_is_claimed_only_where_everything_was_measured_and_compared() -> 
         ),
         (
             (evidence(row(), row("inter-token", **YOUNG)),),
-            "unknown (of what could be compared nothing grew; "
-            "no usual value yet: inter-token 700 ms)",
+            "unknown (nothing grew that could be compared; no usual value yet: inter-token 700 ms)",
         ),
         (
             (evidence(row(), failed=TIMEOUT),),
-            "unknown (of what could be compared nothing grew; "
-            "Prometheus did not answer within 10 s)",
+            "unknown (nothing grew that could be compared; Prometheus did not answer within 10 s)",
         ),
         (
             (evidence(row(seconds=None)),),

@@ -22,6 +22,7 @@ from tailhound.model import (
     Verdict,
     claims,
     gaps,
+    needs,
     telling,
 )
 from tailhound.model.verdict import Changed
@@ -135,7 +136,7 @@ def test_a_cause_that_has_nothing_to_compare_with_is_told_so_and_no_series_is_mi
     measured: Any = ({**rows[0], "usual_seconds": 0.2},)
     found = replace(found, evidence=(replace(item, facts={"stages": measured}),))
     assert gaps.left_open(found).causes == {
-        gaps.Gap("no series", "check that it is scraped or exists"): ("queue wait",)
+        gaps.Gap("no series", "check that its series are scraped"): ("queue wait",)
     }
 
 
@@ -170,12 +171,12 @@ def test_markdown_has_the_mitigations_with_steps_and_what_could_not_be_checked()
 
 @pytest.mark.parametrize(
     ("comparison", "told"),
-    [("==", "refuted at 0"), ("<=", "refuted at 0"), ("<", "refuted under 0"),
-     (">", "refuted over 0"), ("!=", "refuted at other than 0")],
+    [("==", "none refutes it"), ("<=", "none refutes it"), ("<", "refuted under 0"),
+     (">", "one refutes it"), ("!=", "one refutes it")],
 )  # fmt: skip
 def test_a_bound_of_a_refuting_claim_reads_as_a_sentence(comparison: str, told: str) -> None:
     bound = Bound(fact="a.b", comparison=comparison, value=0, unit="count")
-    assert claims.needed([bound], Part.REFUTE) == told
+    assert needs.needed([bound], Part.REFUTE) == told
 
 
 def test_what_does_not_apply_is_told_by_the_claim_that_says_so() -> None:
@@ -218,7 +219,7 @@ def test_two_values_that_are_alike_are_told_by_their_names() -> None:
         seen=tuple(Seen(name=name, value=0, unit="count") for name in names),
         needs=tuple(Bound(fact=name, comparison="==", value=0, unit="count") for name in names),
     )
-    assert claims.told(found) == "missing 0 (refuted at 0), short 0 (refuted at 0)"
+    assert claims.told(found) == "none missing, short 0"
 
 
 def test_an_unknown_cause_takes_one_line_unless_more_is_asked_for() -> None:
@@ -267,7 +268,8 @@ def test_the_steps_of_the_first_option_stand_in_the_terminal_with_their_names() 
     rows = lines_of(DIAGNOSIS)
     at = next(number for number, row in enumerate(rows) if row.startswith("  you can "))
     steps = [row.strip() for row in rows[at:] if row.strip().startswith(("a. ", "b. "))]
-    assert steps[0].startswith("a. Look first: kubectl -n llm get pod")
+    assert steps[0] == "a. Find what is not known here: POD (kubectl -n llm get pods)"
+    assert steps[1].startswith("b. Look first: kubectl -n llm get pod")
     assert len(steps) == 2, "of the first option only"
 
 

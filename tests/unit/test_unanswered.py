@@ -77,6 +77,16 @@ def test_a_question_that_was_asked_for_several_times_is_told_once_and_can_be_pas
     assert [one.question for one in telling.by_hand(found)] == ["up"]
 
 
+def test_a_question_to_kubernetes_is_asked_by_hand_with_kubectl() -> None:
+    def pasted(path: str) -> str:
+        refused = asked(f"GET {path}", EvidenceStatus.FORBIDDEN, "no", to="kubernetes")
+        return telling.by_hand(diagnosis(evidence("a", refused)))[0].question
+
+    path = "/api/v1/namespaces/prod/pods?labelSelector=app%3Dchat"
+    assert pasted(path) == f"kubectl get --raw '{path}'"
+    assert pasted("/api/v1/'; reboot #") == "GET /api/v1/'; reboot #"
+
+
 def test_what_was_answered_with_nothing_is_not_to_be_asked_by_hand() -> None:
     found = diagnosis(
         evidence("a", asked("up", EvidenceStatus.EMPTY)),

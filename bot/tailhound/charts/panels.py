@@ -19,7 +19,7 @@ from tailhound.charts.series import (
 from tailhound.charts.words import whose, words_of
 from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.symptom import moved
-from tailhound.model import Bound, Diagnosis, FactValue, Symptom, claims
+from tailhound.model import Bound, Diagnosis, FactValue, Symptom, needs
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import cut, number
 
@@ -134,7 +134,7 @@ def _limits(found: Mechanism) -> tuple[Limit, ...]:
     for check in found.checks:
         for bound in check.needs:
             if _is_of(bound, found) and bound.value not in limits:
-                label = claims.needed([bound], check.part)
+                label = needs.needed([bound], check.part)
                 limits[bound.value] = Limit(label=label, value=bound.value)
     return tuple(limits.values())[:2]
 

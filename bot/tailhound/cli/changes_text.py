@@ -8,7 +8,7 @@ from tailhound.cli.safely import safe
 from tailhound.cli.width import WIDTH, fitted
 from tailhound.diagnosis.changes import CauseChange, Changes, ClaimChange
 from tailhound.diagnosis.said import Against, against, newest
-from tailhound.model import Check, Diagnosis, Feedback, Incident, Rating, claims
+from tailhound.model import Check, Diagnosis, Feedback, Incident, Rating, claims, needs
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import clock, cut
 from tailhound.truth import Truth
@@ -110,7 +110,7 @@ def _claim(change: ClaimChange) -> list[str]:
     truths = f"{_mark(change.old)} -> {_mark(change.new)}"
     both = [check for check in (change.old, change.new) if check]
     values = dict.fromkeys(safe(claims.told(check, with_needs=False), 80) for check in both)
-    old, new = (claims.needs(check) if check else "" for check in (change.old, change.new))
+    old, new = (needs.needs(check) if check else "" for check in (change.old, change.new))
     bounds = new
     if change.old and change.new and old != new:
         bounds = f"{old.replace('needs', 'needed', 1) or 'needed nothing'}, now {new or 'nothing'}"

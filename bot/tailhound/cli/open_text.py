@@ -34,7 +34,10 @@ def offers(incident: Incident, cause: Cause) -> list[str]:
     over = incident.resolved_at is not None
     for at, offer in enumerate(telling.offers([cause], over=over), 1):
         head = "  you can " if at == 1 else "          "
-        lines.append(f"{head}  {at}. {offer.title}   {offer.risk} risk, cost: {offer.cost or '?'}")
+        lines.append(f"{head}  {at}. {offer.title}")
+        risk = telling.risk(offer.risk, offer.risk_of)
+        lines += [f"               {risk}"] if risk else []
+        lines += [f"               cost: {offer.cost}"] if offer.cost else []
         if offer.when:
             lines.append(f"               when {offer.when}")
         if first and at == 1:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tailhound.app.backends import kind_of
 from tailhound.cli.safely import safe
+from tailhound.model import telling
 from tailhound.model.names import backend_name, plural, small
 from tailhound.rules.runbook import Mitigation, Runbook
 from tailhound.store.accuracy import Record
@@ -114,8 +115,9 @@ def _name(kind: str) -> str:
 
 def _changes(changes: Sequence[Mitigation]) -> Iterator[str]:
     for at, one in enumerate(changes):
-        risk = f", {one.risk} risk" if one.risk else ""
-        told = f"{safe(one.id, 40)} ({one.mode}{risk}): {safe(small(one.title), 120)}"
+        risk = telling.risk(one.risk, one.risk_of)
+        mode = f"{one.mode}{f', {risk}' if risk else ''}"
+        told = f"{safe(one.id, 40)} ({safe(mode, 140)}): {safe(small(one.title), 120)}"
         yield _wrapped("changes   " if at == 0 else "          ", told)
 
 

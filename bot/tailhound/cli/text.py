@@ -3,6 +3,7 @@
 Words and order as in Slack; a colour that a terminal adds only repeats a word.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from tailhound.cli.open_text import MARKS, could_not_check, next_step, offers, unknown
@@ -15,12 +16,12 @@ from tailhound.model import (
     Incident,
     Offer,
     Outlook,
-    Part,
     Verdict,
     candidates,
     claims,
     telling,
 )
+from tailhound.model.gaps import open_claims
 from tailhound.model.names import small
 from tailhound.model.steps import steps
 from tailhound.model.wording import clock, duration, number, with_usual
@@ -63,7 +64,7 @@ def rows(incident: Incident, now: datetime, *, verbose: bool = False, page: str 
     lines += [*_changed(diagnosis), *_chain(diagnosis)]
     for cause in diagnosis.causes:
         if cause.verdict is Verdict.CONFIRMED:
-            lines += _claims(cause)
+            lines += _claims(cause, diagnosis)
             lines += offers(incident, cause)
     lines += _group(diagnosis, Verdict.REFUTED, "RULED OUT")
     lines += _group(diagnosis, Verdict.NOT_APPLICABLE, "NOT APPLICABLE")
@@ -173,26 +174,38 @@ def _since(onset: datetime | None) -> str:
     return clock(onset).removesuffix(" UTC") if onset else "(since when is unknown)"
 
 
-def _claims(cause: Cause) -> list[str]:
+def _claims(cause: Cause, diagnosis: Diagnosis) -> list[str]:
     against = claims.against(cause.checks)
-    open_ = [c for c in cause.checks if c.part is Part.REFUTE and c.truth is Truth.UNKNOWN]
-    shown = [check for check in cause.checks if check.part in claims.FOR]
-    told = [line for check in (*shown, *against.holding, *open_) for line in _claim(check)]
-    lines = [f"  {cause.runbook}", *told]
-    said = small(against.sentence().rstrip("."))
+    shown = [*claims.block(cause.checks), *((c, claims.values(c)) for c in against.holding)]
+    told = [line for check, values in shown for line in _claim(check, values)]
+    lines = [f"  {cause.runbook}", *told, *_not_known(cause, diagnosis)]
+    said = small(against.sentence(small(against.open)).rstrip("."))
     return [*lines, f"    {said}"] if said else lines
 
 
-def _claim(check: Check) -> list[str]:
+def _not_known(cause: Cause, diagnosis: Diagnosis) -> list[str]:
+    """`?    not known (no such series in Prometheus):`, and the claims below."""
+    lines = []
+    for one in open_claims(cause, diagnosis.evidence):
+        why = f" ({safe(one.why)})" if one.why else ""
+        surer = "" if one.decides else ", would make this surer"
+        lines.append(f"    {MARKS[Truth.UNKNOWN]:<4} not known{why}{surer}:")
+        lines += [f"             {claim}" for claim in one.claims]
+    return lines
+
+
+def _claim(check: Check, values: Sequence[claims.Value]) -> list[str]:
     """`yes  KV cache is full while requests wait  99 %   needs 95 %, 41`; the values stand below
     the claim where both don't fit into a line.
     """
     told = ", ".join(
         f"{value.text if value.figure else safe(value.text)}"
-        f"{f' on {safe(value.of)}' if value.of else ''}"
-        f"{f'   {value.needs}' if value.needs else ''}"
-        for value in claims.values(check)
+        f"{f' for {safe(value.of)}' if value.of else ''}"
+        f"{f'   {value.needs}' if value.needs else ''}".strip()
+        for value in values
     )
+    if not told:
+        return [f"    {MARKS[check.truth]:<4} {check.claim}"]
     line = f"    {MARKS[check.truth]:<4} {check.claim:<48} {told}"
     if len(line) > WIDTH:
         line = f"    {MARKS[check.truth]:<4} {check.claim}  {told}"
@@ -239,7 +252,8 @@ def markdown(incident: Incident, now: datetime) -> str:
 
 def _offered(incident: Incident, offer: Offer) -> str:
     """A mitigation with its trade-offs and steps; why it is not offered where it is not."""
-    price = {"risk": offer.risk, "cost": offer.cost, "complexity": offer.complexity}
+    risk = f"{offer.risk} ({offer.risk_of})" if offer.risk_of else offer.risk
+    price = {"risk": risk, "cost": offer.cost, "complexity": offer.complexity}
     told = [f"{name}: {value}" for name, value in price.items() if value]
     told += [f"helps: {offer.helps}"] if offer.helps else []
     told += [f"first token: {offer.ttft}"] if offer.ttft else []

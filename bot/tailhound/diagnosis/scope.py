@@ -56,9 +56,9 @@ def _of_pods(row: Mapping[str, Any], resolved: Resolved) -> str:
     if not found.hit or total == 0:
         return ""
     if len(found.hit) == total:
-        return f"all {total} pods"
+        return "both pods" if total == 2 else f"all {total} pods"
     silent = total - found.measured
-    more = f", {silent} not measured" if silent > 0 else ""
+    more = f", {silent} without data" if silent > 0 else ""
     return f"{len(found.hit)} of {total} pods{_where(found.hit, resolved)}{more}"
 
 
@@ -104,7 +104,8 @@ def _of_drives(evidence: Iterable[Evidence]) -> str:
     slow = sum(growth > TOOTH_RATIO for growth in known)
     if not slow or len(known) < 2:
         return ""
-    return f"all {slow} drives" if slow == len(known) else f"{slow} of {len(known)} drives"
+    every = "both drives" if slow == 2 else f"all {slow} drives"
+    return every if slow == len(known) else f"{slow} of {len(known)} drives"
 
 
 def _records(value: Any) -> list[Mapping[str, Any]]:

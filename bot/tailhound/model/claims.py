@@ -5,11 +5,13 @@ the texts, joins them and draws them; it adds no words of its own. `told` is the
 joined form that rules, terminal and tests share: `62 % (needs 25 %), 41 waiting`.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
+from tailhound.model import needs
 from tailhound.model.names import fact_name, small
-from tailhound.model.verdict import Bound, Cause, Check, Part, Seen, Verdict
+from tailhound.model.phrases import PHRASES, phrase
+from tailhound.model.verdict import Cause, Check, Part, Seen, Verdict
 from tailhound.model.wording import NOT_MEASURED, cut, fact, number, with_usual
 from tailhound.truth import Truth
 
@@ -25,12 +27,14 @@ class Value:
 
     `needs` is `needs 25 %` or `refuted under 5 %`, "" where the claim has no bound for it. `figure`
     is true for a number, which is ours; other values come from outside and are to be escaped.
+    `same`: it says no more than the claim does.
     """
 
     text: str
     of: str = ""
     needs: str = ""
     figure: bool = True
+    same: bool = False
 
 
 def mark(check: Check) -> str:
@@ -55,29 +59,55 @@ def bearing(check: Check, runbook: str) -> str:
 
 
 def values(check: Check, most: int = 3) -> tuple[Value, ...]:
-    """What a claim saw, at most `most` values, each with what it needs; never empty.
+    """What a claim saw, at most `most` values, each with what it needs; empty where the claim says
+    all by itself, or nobody could answer it.
 
-    Of several values, and of an alternative, each is told by its name. A yes or no that a claim
-    looks at may be the opposite of what it says: then the claim's own truth is told. A value that
-    has no bound is told with its usual one. What nobody measured is told as such, after the values
-    that somebody did.
+    Of several values, and of an alternative, each is told by its name. A value that has no bound is
+    told with its usual one, and what is told once is not told again: neither a usual value beside
+    its value, nor a number that is told as what another one needs.
     """
-    known = [seen for seen in check.seen if _is_value(seen)]
+    known = _to_tell(check)
     named = len({seen.name for seen in known}) > 1 or _is_alternative(check)
-    told: list[Value] = []
+    told: dict[tuple[str, str], Value] = {}
     bound = set[str]()
-    for seen in known[:most]:
-        reading = _reading(seen, check, first=seen.name not in bound, named=named)
-        if reading not in told:  # two facts that read alike are told once
-            told.append(reading)
+    for seen in known:
+        first = seen.name not in bound
+        reading = _reading(seen, check, first=first, named=named)
         bound.add(seen.name)
-    if not known and check.truth is not Truth.UNKNOWN:
-        return (Value(text=fact(check.truth is Truth.TRUE)),)
-    if not known:
-        return (Value(text=NOT_MEASURED, needs=needs(check)),)
-    if check.missing or check.truth is Truth.UNKNOWN:
-        told.append(Value(text=f"the rest {NOT_MEASURED}"))
-    return tuple(told)
+        key = (reading.text, reading.of)
+        if told and first and needs.is_later(check, seen.name):
+            reading = replace(reading, text=f"or {reading.text}")
+        told.setdefault(key, reading)
+    found = tuple(told.values())[:most]
+    if found and check.truth is Truth.UNKNOWN:
+        return (*found, Value(text="nothing else is known"))
+    return found
+
+
+def _to_tell(check: Check) -> list[Seen]:
+    """The values of a claim without those that another value tells, or that only have to be there:
+    a usual value, and a number that is what another value needs.
+    """
+    bounded = {bound.fact for bound in check.needs}
+    return [
+        seen
+        for seen in check.seen
+        if _is_value(seen)
+        and (seen.name in bounded or not (usual_of(seen.name) or _is_needed(seen, check)))
+    ]
+
+
+def _is_needed(seen: Seen, check: Check) -> bool:
+    return any(seen.value == bound.value and seen.unit == bound.unit for bound in check.needs)
+
+
+def usual_of(name: str) -> str:
+    """`kv.preemptions_per_second` of `kv.preemptions_per_second_usual`; "" for no usual value."""
+    place, _, last = name.rpartition(".")
+    for base in (last.removesuffix("_usual"), last.removeprefix("usual_")):
+        if base != last:
+            return f"{place}.{base}"
+    return ""
 
 
 def _is_value(seen: Seen) -> bool:
@@ -91,35 +121,48 @@ def _is_alternative(check: Check) -> bool:
 
 
 def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
-    wanted = _needs(check, seen.name) if first else ""
-    name = fact_name(seen.name) if named else ""
-    label = f"{name} " if name else ""
+    bounds = needs.of(check, seen.name) if first else []
     value = seen.value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        text = f"{label}{fact(value, seen.unit)}"
-        return Value(text=text, of=seen.of, needs=wanted, figure=False)
-    if wanted or seen.usual is None:
-        return Value(text=f"{label}{number(value, seen.unit)}", of=seen.of, needs=wanted)
-    return Value(text=f"{label}{with_usual(value, seen.usual, seen.unit)}", of=seen.of)
+        name = fact_name(seen.name) if named else ""
+        text = f"{name} {fact(value, seen.unit)}".strip()
+        return Value(text=text, of=seen.of, figure=False)
+    text = phrase(seen.name, value, seen.unit, named=named)
+    if usual_of(seen.name) and seen.name.rpartition(".")[2] not in PHRASES:
+        text = f"usually {number(value, seen.unit)}"
+    if not bounds and seen.usual is not None:
+        text += with_usual(value, seen.usual, seen.unit).removeprefix(number(value, seen.unit))
+    same = needs.says_the_same(bounds, value)
+    obvious = same or (check.part is Part.REFUTE and needs.is_any(bounds))
+    wanted = needs.needed(bounds, check.part) if bounds and not obvious else ""
+    return Value(text=text, of=seen.of, needs=wanted, same=same)
 
 
 def told(check: Check, most: int = 3, *, with_needs: bool = True) -> str:
-    """`62 % (needs 25 %), 41 on llm-0, usually 3 (x14)`; `not measured`. Not escaped."""
-    return ", ".join(
-        f"{one.text}{f' on {cut(one.of)}' if one.of else ''}"
-        f"{f' ({one.needs})' if one.needs and with_needs else ''}"
-        for one in values(check, most)
-    )
+    """`62 % (needs 25 %), 41 waiting for llm-0, usually 3 (x14)`; `not measured`. Not escaped."""
+    if found := values(check, most):
+        return _joined(found, with_needs=with_needs)
+    return NOT_MEASURED if check.truth is Truth.UNKNOWN else fact(check.truth is Truth.TRUE)
 
 
 def sentence(check: Check) -> str:
     """The values of a claim for the end of a sentence; "" where it has none to tell.
 
-    A yes or no says no more than the claim itself and is left out.
+    What says no more than the claim itself is left out: a yes or no, and none of what it says that
+    there is none.
     """
-    if check.truth is Truth.UNKNOWN:
+    found = values(check)
+    if not found and check.truth is Truth.UNKNOWN:
         return NOT_MEASURED
-    return told(check) if any(map(_is_value, check.seen)) else ""
+    return _joined([one for one in found if not one.same])
+
+
+def _joined(found: Iterable[Value], *, with_needs: bool = True) -> str:
+    return ", ".join(
+        f"{one.text}{f' for {cut(one.of)}' if one.of else ''}"
+        f"{f' ({one.needs})' if one.needs and with_needs else ''}"
+        for one in found
+    )
 
 
 def claimed(check: Check) -> str:
@@ -129,74 +172,51 @@ def claimed(check: Check) -> str:
     return f"{claim}: {seen}" if seen else claim
 
 
-def _needs(check: Check, name: str) -> str:
-    """What the claim needs of one fact; an alternative to an earlier one begins with "or"."""
-    bounds = [bound for bound in check.needs if bound.fact == name]
-    if not bounds:
-        return ""
-    alternatives = [bound.alternative for bound in check.needs if bound.alternative]
-    later = bool(bounds[0].alternative) and bounds[0].alternative != alternatives[0]
-    return f"{'or ' if later else ''}{needed(bounds, check.part)}"
-
-
-def needs(check: Check, most: int = 2) -> str:
-    """All that a claim needs, apart from what was seen: `needs 25 %, or needs 9`; each once."""
-    names = list(dict.fromkeys(bound.fact for bound in check.needs))
-    told: dict[str, str] = {}
-    for name in names:
-        text = _needs(check, name)
-        told.setdefault(text.removeprefix("or "), text)
-    return ", ".join([*told.values()][:most])
-
-
-def bounds(check: Check, most: int = 2) -> str:
-    """What a claim needs, in full and without the verb: `over 25 %`, `under 72 °C, or over 9`.
-
-    "" where the claim has no bound.
-    """
-    told: dict[str, str] = {}
-    for name in dict.fromkeys(bound.fact for bound in check.needs):
-        found = [bound for bound in check.needs if bound.fact == name]
-        text = needed(found, check.part, in_full=True).removeprefix("needs ")
-        told.setdefault(text, f"or {text}" if told and found[0].alternative else text)
-    return ", ".join([*told.values()][:most])
-
-
-def needed(bounds: Sequence[Bound], part: Part, *, in_full: bool = False) -> str:
-    """`needs 25 %`, `needs over 0`, `needs under 72 °C`, `needs x0.8 to x1.2`, `refuted at 0`.
-
-    `in_full` says also `needs over 25 %`, where nothing else tells the direction.
-    """
-    verb = "refuted" if part is Part.REFUTE else "needs"
-    low = [bound for bound in bounds if bound.comparison in (">", ">=")]
-    high = [bound for bound in bounds if bound.comparison in ("<", "<=")]
-    together = len({bound.alternative for bound in bounds}) == 1
-    if together and len(low) == 1 and len(high) == 1 and low[0].value < high[0].value:
-        return f"{verb} {_bound(low[0])} to {_bound(high[0])}"
-    return f"{verb} " + " or ".join(
-        dict.fromkeys(_one(bound, part, in_full=in_full) for bound in bounds[:2])
-    )
-
-
-def _bound(bound: Bound) -> str:
-    return number(bound.value, bound.unit)
-
-
-def _one(bound: Bound, part: Part, *, in_full: bool) -> str:
-    text = _bound(bound)
-    if bound.comparison == ">" and (bound.value == 0 or (in_full and part is not Part.REFUTE)):
-        return f"over {text}"
-    if bound.value == 0 and bound.comparison == "<=":
-        return f"at {text}" if part is Part.REFUTE else text
-    if bound.comparison in (">", ">="):
-        return f"from {text}" if part is Part.REFUTE else text
-    words = {"<": f"under {text}", "<=": f"{text} or less", "!=": f"other than {text}"}
-    if part is Part.REFUTE:
-        words |= {"<=": f"at {text} or less", "!=": f"at other than {text}", "==": f"at {text}"}
-    return words.get(bound.comparison, text)
-
-
 # --- the claims of a cause
+
+
+def block(checks: Iterable[Check], most: int = 3) -> tuple[tuple[Check, tuple[Value, ...]], ...]:
+    """The claims for a cause that something is known of, each with its values; none told twice.
+
+    Of two that hold by the same value the stricter one is told, in place of both. A value that
+    stands beside an earlier claim is left out beside a later one, which is told by what it needs.
+    """
+    known = [one for one in checks if one.part in FOR and one.truth is not Truth.UNKNOWN]
+    shown: list[Check] = []
+    for one in known:
+        strictest = next((other for other in known if _is_stricter(other, one)), one)
+        shown += [] if strictest in shown else [strictest]
+    seen = set[tuple[str, str]]()
+    made = []
+    for check in shown:
+        found = values(check, most)
+        keys = {(one.text, one.of) for one in found}
+        if keys <= seen:
+            found = tuple(
+                replace(one, text="", of="") for one in found[:1] if _is_short(check, one)
+            )
+        made.append((check, found))
+        seen |= keys
+    return tuple(made)
+
+
+def _is_short(check: Check, value: Value) -> bool:
+    """Whether a value lacks what its claim needs."""
+    return check.truth is Truth.FALSE and bool(value.needs)
+
+
+def _is_stricter(other: Check, check: Check) -> bool:
+    """Whether another claim holds by the very value of this one, and needs more of it."""
+    if other.truth is not Truth.TRUE or check.truth is not Truth.TRUE:
+        return False
+    mine, theirs = _to_tell(check), _to_tell(other)
+    if len(mine) != 1 or mine != theirs:
+        return False
+    low, high = needs.of(check, mine[0].name), needs.of(other, mine[0].name)
+    if len(low) != 1 or len(high) != 1 or low[0].comparison != high[0].comparison:
+        return False
+    more = high[0].value - low[0].value
+    return more > 0 if low[0].comparison in (">", ">=") else more < 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +241,7 @@ class Against:
         checked = f"{self.answered} of {self.asked} checked"
         if not self.answered:
             return f"Whether something speaks against it is not known ({checked})."
-        missing = f"; {open_claim}: {NOT_MEASURED}" if open_claim else ""
+        missing = f"; not known whether {open_claim}" if open_claim else ""
         return f"Nothing speaks against it ({checked}{missing})."
 
 

@@ -3,26 +3,37 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tailhound.model import claims
 from tailhound.model.candidates import nearest
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, small
 from tailhound.model.telling import because, of
 from tailhound.model.unanswered import down, origin
-from tailhound.model.verdict import Cause, Diagnosis, Verdict
+from tailhound.model.verdict import Cause, Check, Diagnosis, Part, Verdict
 from tailhound.truth import Truth
 
 FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
 """A question of this status got what it asked for."""
 
 _FIXES = {
-    EvidenceStatus.EMPTY: "check that it is scraped or exists",
+    EvidenceStatus.EMPTY: "check that {backend} has what it needs",
     EvidenceStatus.TIMEOUT: "check that {backend} is up, then check again",
     EvidenceStatus.FORBIDDEN: "grant the reading account what {backend} refused",
     EvidenceStatus.UNREACHABLE: "check address, network and keys of {backend}",
     EvidenceStatus.TRUNCATED: "raise max_bytes of {backend} in the configuration",
     EvidenceStatus.UNPARSABLE: "look at the raw answer",
     EvidenceStatus.SKIPPED: "check again",
+}
+
+_WHY = {
+    EvidenceStatus.EMPTY: "{backend} has nothing of it",
+    EvidenceStatus.TIMEOUT: "{backend} did not answer",
+    EvidenceStatus.FORBIDDEN: "{backend} refused",
+    EvidenceStatus.UNREACHABLE: "{backend} was not reached",
+    EvidenceStatus.TRUNCATED: "the answer of {backend} was too large",
+    EvidenceStatus.UNPARSABLE: "the answer of {backend} could not be read",
+    EvidenceStatus.SKIPPED: "not asked",
 }
 
 _TOLD_LAST = (EvidenceStatus.EMPTY, EvidenceStatus.SKIPPED)
@@ -95,6 +106,53 @@ def next_gap(diagnosis: Diagnosis) -> tuple[str, Gap] | None:
     return next(iter(found), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Claims for a cause that are not known, and why ("" where nobody can tell).
+
+    `decides`: the verdict waits for them; else they would make it surer.
+    """
+
+    why: str
+    decides: bool
+    claims: tuple[str, ...]
+
+
+def open_claims(cause: Cause, evidence: Iterable[Evidence]) -> tuple[Open, ...]:
+    """The claims for a cause that nobody could answer, by why. What the verdict does not wait for,
+    as its condition says what then holds, changes nothing and is left out.
+    """
+    evidence = tuple(evidence)
+    found: dict[tuple[str, bool], list[str]] = {}
+    for check in cause.checks:
+        if check.part in claims.FOR and check.counts is Truth.UNKNOWN:
+            key = (_why(cause, check, evidence), check.part is not Part.OPTIONAL)
+            found.setdefault(key, []).append(check.claim)
+    return tuple(Open(why, decides, tuple(told)) for (why, decides), told in found.items())
+
+
+def _why(cause: Cause, check: Check, evidence: tuple[Evidence, ...]) -> str:
+    """`no such series in Prometheus`, `Kubernetes did not answer`: few words, for a list."""
+    if has_no_usual(cause, check, evidence):
+        return "no usual value yet"
+    names = {name for fact in check.missing for name in _names(cause, fact)}
+    items = [item for item in evidence if item.name in names and item.name in cause.evidence]
+    found = [failed for item in items if (failed := failure(item))]
+    found.sort(key=lambda failed: failed.status in _TOLD_LAST)
+    if not found:
+        return ""
+    asked = origin(found[0], down(evidence))
+    if asked.status is EvidenceStatus.EMPTY and asked.backend == "prometheus":
+        return "no such series in Prometheus"
+    words = _WHY.get(asked.status, "")
+    return words.format(backend=backend_name(asked.backend) or "nobody") if words else ""
+
+
+def _names(cause: Cause, fact: str) -> tuple[str, str]:
+    alias = fact.partition(".")[0]
+    return alias, f"{cause.runbook}.{alias}"
+
+
 def _grouped(found: Iterable[tuple[Gap, str]]) -> dict[Gap, tuple[str, ...]]:
     told: dict[Gap, tuple[str, ...]] = {}
     for gap, name in found:
@@ -151,5 +209,7 @@ def _gap(asked: Asked) -> Gap:
         return Gap(small(reason))
     if asked.detail.startswith(_NEVER_ASKED):
         return Gap(small(reason))
+    if asked.status is EvidenceStatus.EMPTY and asked.backend == "prometheus":
+        return Gap(small(reason), "check that its series are scraped")
     backend = backend_name(asked.backend) or "the backend"
     return Gap(small(reason), _FIXES.get(asked.status, "").format(backend=backend))

@@ -2,7 +2,8 @@
 
 A runbook writes `kubectl -n NAMESPACE get pod POD`. Steps are pasted into a shell, so only a name
 that is no more than a name is filled in, and only where the evidence says which one is meant;
-anything else stays a placeholder, which a person has to fill and a shell does not act on.
+anything else stays a word that a shell does not act on, and a step before all others says where to
+find what belongs there.
 """
 
 import re
@@ -13,10 +14,27 @@ from tailhound.model.evidence import Evidence, EvidenceStatus, FactValue
 from tailhound.model.incident import Incident
 from tailhound.model.verdict import Cause, Offer
 
-_HOLE = re.compile(r"\b(?:NAMESPACE|POD|CONTAINER|DEPLOYMENT|NODE|DEVICE"
-                   r"|CLIENT_NAMESPACE|CLIENT_DAEMONSET|CLIENT_CRONJOB)\b")  # fmt: skip
+_FOUND_BY = {
+    "NAMESPACE": "kubectl get pods -A",
+    "POD": "kubectl {scope} get pods",
+    "CONTAINER": "kubectl {scope} describe pods",
+    "DEPLOYMENT": "kubectl {scope} get deployments",
+    "NODE": "kubectl {scope} get pods -o wide",
+    "DEVICE": "lsblk on the node",
+    "INTERFACE": "rdma link show on the node",
+    "NEW_LIMIT": "half over the limit that the pod has",
+    "CLIENT_NAMESPACE": "of the client that asks most, as the next step shows",
+    "CLIENT_DAEMONSET": "of the client that asks most, as the next step shows",
+    "CLIENT_CRONJOB": "of the client that asks most, as the next step shows",
+}
+"""What differs from case to case, and where to find it while it is not known."""
+
+_HOLE = re.compile(rf"\b(?:{'|'.join(_FOUND_BY)})\b")
+_KINDS = ("CLIENT_DAEMONSET", "CLIENT_CRONJOB")
+_PORT = re.compile(r"(\S+) \S+/\d+")
 _CLIENT = re.compile(r"(DaemonSet|CronJob) ([^/\s]+)/([^/\s]+)")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?")
+_MOST_CORES = 10_000
 _FACTS = {
     "NAMESPACE": "namespace",
     "POD": "pod",
@@ -29,7 +47,27 @@ _FACTS = {
 def steps(incident: Incident, offer: Offer) -> tuple[str, ...]:
     """The steps of one offer of this incident, filled as far as their names are known."""
     known = _known(incident, offer)
-    return tuple(_HOLE.sub(lambda hole: known.get(hole[0], hole[0]), step) for step in offer.steps)
+    other = next((kind for kind in _KINDS if kind in known), "")
+    meant = [step for step in offer.steps if not other or not _of_another(step, other)]
+    told = [_HOLE.sub(lambda hole: known.get(hole[0], hole[0]), step) for step in meant]
+    find = _find(meant, known)
+    return (find, *told) if find else tuple(told)
+
+
+def _of_another(step: str, kind: str) -> bool:
+    """Whether a step is for another kind of client than the one that is suspected."""
+    return any(one in step for one in _KINDS if one != kind) and kind not in step
+
+
+def _find(steps: Iterable[str], known: Mapping[str, str]) -> str:
+    """Where to find the names that are not known; "" where all are."""
+    scope = f"-n {known['NAMESPACE']}" if "NAMESPACE" in known else "-A"
+    lacking: dict[str, list[str]] = {}
+    for hole in dict.fromkeys(hole for step in steps for hole in _HOLE.findall(step)):
+        if hole not in known:
+            lacking.setdefault(_FOUND_BY[hole].format(scope=scope), []).append(hole)
+    where = "; ".join(f"{', '.join(holes)} ({found})" for found, holes in lacking.items())
+    return f"Find what is not known here: {where}" if where else ""
 
 
 def _known(incident: Incident, offer: Offer) -> Mapping[str, str]:
@@ -45,8 +83,20 @@ def _known(incident: Incident, offer: Offer) -> Mapping[str, str]:
         subject = {}  # something else than what the alert is about
     elif "POD" in place:
         subject.pop("NODE")  # where the subject is, that pod need not be
-    found = {**subject, **place, **_client(diagnosis.evidence if diagnosis else ())}
+    evidence = diagnosis.evidence if diagnosis else ()
+    found = {**subject, **place, **_client(evidence), **_limit(evidence)}
     return {hole: name for hole, name in found.items() if _NAME.fullmatch(name)}
+
+
+def _limit(evidence: Iterable[Evidence]) -> dict[str, str]:
+    """Half over the CPU limit, in thousandths of a core, where the evidence tells just one."""
+    told = {
+        value
+        for item in evidence
+        for key in ("cpu_limit_cores", "limit_cores")
+        if isinstance(value := item.facts.get(key), int | float) and 0 < value < _MOST_CORES
+    }
+    return {"NEW_LIMIT": f"{round(told.pop() * 1500)}m"} if len(told) == 1 else {}
 
 
 def _client(evidence: Iterable[Evidence]) -> dict[str, str]:
@@ -85,11 +135,16 @@ def _place(cause: Cause, evidence: Iterable[Evidence]) -> dict[str, str]:
         hole: {value for facts in meant if isinstance(value := facts.get(key), str) and value}
         for hole, key in _FACTS.items()
     }
+    told["NODE"] |= {
+        found[1]
+        for facts in meant
+        if isinstance(port := facts.get("port"), str) and (found := _PORT.fullmatch(port))
+    }
     return {hole: values.pop() for hole, values in told.items() if len(values) == 1}
 
 
 def _is_named(facts: Mapping[str, FactValue], sentence: str) -> bool:
-    names = (facts.get(key) for key in ("pod", "device"))
+    names = (facts.get(key) for key in ("pod", "device", "port"))
     return any(
         isinstance(name, str)
         and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", sentence) is not None

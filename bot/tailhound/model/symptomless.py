@@ -70,7 +70,7 @@ def symptomless(evidence: Iterable[Evidence]) -> Symptomless:
         return Symptomless(True, f"none grew: {listed([row.beside_usual for row in rows])}")
     why = "; ".join(part for part in (told, silent) if part)
     if len(young) < len(rows):
-        why = f"of what could be compared nothing grew; {why}"
+        why = f"nothing grew that could be compared; {why}"
     return Symptomless(False, f"unknown ({why})")
 
 

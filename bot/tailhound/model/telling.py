@@ -4,8 +4,10 @@ One place, so that Slack, the web, the terminal and the console say the same; a 
 texts, shortens the lists and draws them. Nothing here is escaped.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from tailhound.model.candidates import nearest
@@ -32,6 +34,9 @@ GROUPS = (
     (Verdict.NOT_APPLICABLE, "not applicable"),
 )
 """Each verdict, under the word that people use for it."""
+
+_PATH = re.compile(r"/[\w/.?=&%:,~+-]*")
+"""A path that a shell takes as it is within quotes."""
 
 _SHAPES = {"step": "rose in one step", "ramp": "rises slowly", "comb": "rises and falls"}
 _LOADS = {"flat": "load as usual", "up": "load up", "down": "load down"}
@@ -232,6 +237,13 @@ def offers(causes: Iterable[Cause], *, over: bool = False) -> tuple[Offer, ...]:
     return tuple(sorted(found.values(), key=lambda offer: not offer.offered))
 
 
+def risk(level: str, of: str = "") -> str:
+    """`medium risk: the pods restart one by one`: how likely harm is, and what it would be."""
+    if not level:
+        return ""
+    return f"{level} risk: {small(of.rstrip('.'))}" if of else f"{level} risk"
+
+
 # --- questions
 
 
@@ -267,7 +279,7 @@ def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
     ordered = (*near, *(cause for cause in unknown if cause not in near))[:2]
     wanted = [key for cause in ordered for key in cause.evidence]
     items = [item for item in diagnosis.evidence if item.name in wanted]
-    return worth_asking(
+    asked = worth_asking(
         (
             asked
             for item in sorted(items, key=lambda item: wanted.index(item.name))
@@ -276,3 +288,12 @@ def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
         ),
         down(diagnosis.evidence),
     )
+    return tuple(map(_to_paste, asked))
+
+
+def _to_paste(asked: Asked) -> Asked:
+    """A question as people ask it: of Kubernetes with kubectl."""
+    path = asked.question.removeprefix("GET ")
+    if asked.backend != "kubernetes" or path == asked.question or not _PATH.fullmatch(path):
+        return asked
+    return replace(asked, question=f"kubectl get --raw '{path}'")

@@ -57,7 +57,8 @@ class Check:
     `needs` are the bounds as (comparison, number, unit), to write "needs 25 %": they come from the
     named thresholds of the condition. `missing` names the facts that would decide. `taken` is what
     the verdict goes by where nothing of it was measured and the condition says what then holds; the
-    claim itself is unknown.
+    claim itself is unknown. `otherwise` is how it is where the claim does not hold, "" where the
+    runbook has no words for that.
     """
 
     claim: str
@@ -68,6 +69,7 @@ class Check:
     missing: tuple[str, ...] = ()
     needs: tuple["Bound", ...] = ()
     taken: Truth | None = None
+    otherwise: str = ""
 
     @property
     def counts(self) -> Truth:
@@ -94,7 +96,8 @@ class Bound:
 class Offer:
     """A mitigation as this incident gets it: offered, or the reason why not.
 
-    `while_it_lasts`: it makes no sense once the incident is over.
+    `risk_of` is what may go wrong, "" where the runbook does not say. `while_it_lasts`: it makes no
+    sense once the incident is over.
     """
 
     id: str
@@ -103,6 +106,7 @@ class Offer:
     offered: bool
     why_not: str | None
     risk: str
+    risk_of: str = ""
     helps: str = ""
     ttft: str = ""
     cost: str = ""

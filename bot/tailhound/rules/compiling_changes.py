@@ -38,6 +38,7 @@ class Changes:
             title=told.title,
             mode=told.mode,
             risk=told.risk,
+            risk_of=told.risk_of,
             place=follow(self._bench.node, steps).place,
             helps=told.helps,
             ttft=told.ttft,

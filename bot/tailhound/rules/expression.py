@@ -14,6 +14,7 @@ from typing import Any
 
 from tailhound.errors import Finding
 from tailhound.model import Bound, Seen
+from tailhound.model.facts import Kind
 from tailhound.rules.condition.calls import Checker
 from tailhound.rules.condition.grammar import NotACondition, parsed
 from tailhound.rules.condition.terms import CLEAN, Facts, Run, Scope, clean_number, raw_fact
@@ -22,6 +23,10 @@ from tailhound.rules.places import Scalar
 from tailhound.truth import Truth, truth_of
 
 __all__ = ["Answer", "Condition", "Facts", "Vocabulary", "compile_condition"]
+
+
+_TITLE = "title"
+"""The field that names a record for people, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,12 @@ class Condition:
     def evidence(self) -> tuple[str, ...]:
         """The names of the evidence it looks at."""
         return tuple(dict.fromkeys(name.partition(".")[0] for name in self.names))
+
+    @property
+    def shown(self) -> tuple[tuple[str, str], ...]:
+        """The numbers that it shows people, with their units."""
+        numbers = (look for look in self._looks if look.kind is Kind.NUMBER)
+        return tuple((look.name, look.unit) for look in numbers)
 
     def truth(self, facts: Facts, thresholds: Mapping[str, float]) -> Truth:
         """Just the truth."""
@@ -166,7 +177,8 @@ def _picked(look: Look, picked: Any) -> Seen | None:
     value = picked.get(look.fact)
     if CLEAN[look.kind](value) is None:
         return None
-    names = [picked[label] for label in look.labels if isinstance(picked.get(label), str)]
+    labels = (_TITLE,) if _TITLE in look.labels else look.labels
+    names = [picked[label] for label in labels if isinstance(picked.get(label), str)]
     usual = clean_number(picked.get(look.usual)) if look.usual else None
     return Seen(
         name=look.name, value=value, unit=look.unit, usual=usual, of="/".join(filter(None, names))

@@ -71,6 +71,7 @@ def answered(claim: Claim, part: Part, facts: Facts, thresholds: Mapping[str, fl
         seen=answer.seen,
         missing=answer.missing,
         needs=answer.needs,
+        otherwise=claim.otherwise,
     )
 
 

@@ -9,7 +9,7 @@ from tailhound.rules.selftest import facts_of
 
 Check = Callable[[Runbook], Iterator[Finding]]
 _TRADE_OFFS = ("helps", "ttft", "cost", "complexity")
-HIGH = "high"
+LOW, HIGH = "low", "high"
 
 
 def lint(runbook: Runbook) -> tuple[Finding, ...]:
@@ -100,6 +100,9 @@ def _weighs_its_changes(runbook: Runbook) -> Iterator[Finding]:
         if lacking:
             what = ", ".join(f"`{key}:`" for key in lacking)
             message = f"{mitigation.id}: no {what}; people choose by these"
+            yield mitigation.place.finding(message, "trade-offs", "warning")
+        if mitigation.risk != LOW and not mitigation.risk_of:
+            message = f"{mitigation.id}: {mitigation.risk} risk of what? Say it with `risk_of:`"
             yield mitigation.place.finding(message, "trade-offs", "warning")
         approval = mitigation.approval
         if mitigation.risk == HIGH and approval is not None and approval.count < 2:

@@ -48,6 +48,7 @@ def _offer(runbook: Runbook, mitigation: Mitigation, judged: Judged, known: Know
         offered=why_not is None,
         why_not=why_not,
         risk=mitigation.risk,
+        risk_of=mitigation.risk_of,
         helps=mitigation.helps,
         ttft=mitigation.ttft,
         cost=mitigation.cost,

@@ -116,6 +116,7 @@ class Mitigation:
     mode: str
     risk: str
     place: Place
+    risk_of: str = ""
     helps: str = ""
     ttft: str = ""
     cost: str = ""

@@ -131,6 +131,7 @@ class Mitigation(Part):
     title: Sentence
     mode: Literal["suggested", "one-click"]
     risk: Literal["low", "medium", "high"]
+    risk_of: Annotated[str, Field(max_length=90)] = ""
     helps: Annotated[str, Field(max_length=300)] = ""
     ttft: Annotated[str, Field(max_length=200)] = ""
     cost: Annotated[str, Field(max_length=200)] = ""

@@ -1,51 +1,77 @@
 """Claims of runbooks as lines of a message; the words are `model.claims`', the ink is Slack's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from tailhound.model import Cause, Check, claims
-from tailhound.model.names import small
+from tailhound.model import Cause, Check, Evidence, claims
+from tailhound.model.gaps import Open, open_claims
+from tailhound.model.names import capital, small
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
+from tailhound.truth import Truth
 
 _VALUES = 2
 """How many values of one claim are told; the page has them all."""
 
 
 def claim_lines(
-    causes: Sequence[tuple[str, Cause]], ink: Ink, *, against: bool = True
+    causes: Sequence[tuple[str, Cause]],
+    ink: Ink,
+    *,
+    evidence: Iterable[Evidence] = (),
+    against: bool = True,
 ) -> tuple[Mrkdwn, ...]:
     """The confirming claims of causes as lines, each behind its cause's letter ("" for none).
 
     What speaks for a cause is listed; what could speak against it is summed up, for a `✗` that is
     good news confuses. A refuting claim that does hold is listed. `against` False leaves that out.
+    Claims that are not known share a line, with why (as `evidence` tells).
     """
-    found = [
-        (letter, check)
-        for letter, cause in causes
-        for check in cause.checks
-        if check.part in claims.FOR
-    ]
-    shown = [Mrkdwn(f"{letter}{_line(check, ink)}") for letter, check in found[: ink.lines]]
+    evidence = tuple(evidence)
+    found = [f"{letter}{line}" for letter, cause in causes for line in _for(cause, ink, evidence)]
+    shown = [Mrkdwn(line) for line in found[: ink.lines]]
     left = ink.more(len(found) - len(shown))
     checks = [check for _, cause in causes for check in cause.checks] if against else []
     return (*shown, *((Mrkdwn(left),) if left else ()), *_against(checks, ink))
 
 
-def _line(check: Check, ink: Ink) -> str:
-    told = ", ".join(_value(value, ink) for value in claims.values(check, _VALUES))
-    return f"{claims.mark(check)} {ink.said(check.claim)}: {told}"
+def _for(cause: Cause, ink: Ink, evidence: tuple[Evidence, ...]) -> Iterator[str]:
+    for check, found in claims.block(cause.checks, _VALUES):
+        yield _line(check, found, ink)
+    for one in open_claims(cause, evidence):
+        yield _open(one, ink)
+
+
+def _open(found: Open, ink: Ink) -> str:
+    """`? Not known (no such series in Prometheus): the cache got full; it rises`."""
+    shown = [ink.said(small(claim.rstrip("."))) for claim in found.claims[: max(1, ink.lines)]]
+    left = ink.more(len(found.claims) - len(shown))
+    why = f" ({ink.sentence(found.why)})" if found.why else ""
+    surer = "" if found.decides else ", would make this surer"
+    return f"? Not known{why}{surer}: {'; '.join([*shown, left] if left else shown)}"
+
+
+def _line(check: Check, found: Sequence[claims.Value], ink: Ink) -> str:
+    """`✓ The cache got full: 99 % (needs 90 %)`; a value that was told before is not told again."""
+    not_so = check.otherwise if check.truth is Truth.FALSE else ""
+    claim = ink.said(capital(not_so) or check.claim)
+    told = ", ".join(_value(value, ink) for value in found if value.text)
+    bare = ", ".join(ink.figure(value.needs) for value in found if not value.text)
+    return (
+        f"{claims.mark(check)} {claim}{f': {told}' if told else ''}{f' ({bare})' if bare else ''}"
+    )
 
 
 def _value(value: claims.Value, ink: Ink, *, needs: bool = True) -> str:
     text = ink.figure(value.text) if value.figure else ink.value(value.text)
-    where = f" on {ink.code(value.of)}" if value.of else ""
+    where = f" for {ink.code(value.of)}" if value.of else ""
     return f"{text}{where}{f' ({ink.figure(value.needs)})' if needs and value.needs else ''}"
 
 
 def _against(checks: Iterable[Check], ink: Ink) -> tuple[Mrkdwn, ...]:
     found = claims.against(checks)
     if found.holding:
-        shown = [Mrkdwn(_line(check, ink)) for check in found.holding[: max(1, ink.lines)]]
+        holding = found.holding[: max(1, ink.lines)]
+        shown = [Mrkdwn(_line(check, claims.values(check, _VALUES), ink)) for check in holding]
         left = ink.more(len(found.holding) - len(shown))
         return (Mrkdwn("*Speaks against it:*"), *shown, *((Mrkdwn(left),) if left else ()))
     told = found.sentence(ink.said(small(found.open)) if found.open else "")
@@ -53,7 +79,6 @@ def _against(checks: Iterable[Check], ink: Ink) -> tuple[Mrkdwn, ...]:
 
 
 def value_seen(check: Check, ink: Ink) -> Mrkdwn:
-    """The first value that a check looked at; "" when it saw none."""
-    first = claims.values(check, 1)[0]
-    measured = any(seen.value is not None for seen in check.seen)
-    return Mrkdwn(_value(first, ink, needs=False)) if measured else Mrkdwn("")
+    """The first value that a check looked at, where it says more than the claim; else ""."""
+    more = next((value for value in claims.values(check, 1) if not value.same), None)
+    return Mrkdwn(_value(more, ink, needs=False)) if more else Mrkdwn("")

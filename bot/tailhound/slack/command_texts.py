@@ -225,7 +225,8 @@ def ran_text(incident: Incident, labels: Mapping[str, str]) -> str:
     failed = sum(one.status is not EvidenceStatus.COLLECTED for one in asked)
     missed = f", {failed} not answered" if failed else ""
     took = duration(diagnosis.took_seconds)
-    lines = [head, *_because(cause), *claim_lines([("", cause)], Ink(60, 160, _CLAIMS))]
+    ink, evidence = Ink(60, 160, _CLAIMS), diagnosis.evidence
+    lines = [head, *_because(cause), *claim_lines([("", cause)], ink, evidence=evidence)]
     lines.append(f"{plural(len(asked), 'question')}{missed}, {took}. Nothing was stored.")
     return "\n".join([*lines, f"More of it: `/tailhound runbooks {cause.runbook}`"])
 

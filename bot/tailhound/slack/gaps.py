@@ -6,7 +6,7 @@ passed over. The words are `model.gaps`'; here they are shortened to the room th
 
 from collections.abc import Mapping, Sequence
 
-from tailhound.model import Cause, Diagnosis, Verdict, claims, telling
+from tailhound.model import Cause, Diagnosis, Part, Verdict, claims, telling
 from tailhound.model.gaps import Gap, left_open
 from tailhound.model.names import cause_name, small
 from tailhound.slack.claims import value_seen
@@ -55,9 +55,14 @@ def _causes(head: str, causes: Sequence[Cause], ink: Ink, *, otherwise: str = ""
 
 def _because(cause: Cause, ink: Ink) -> str:
     check = claims.deciding(cause)
-    seen = value_seen(check, ink) if check else ""
-    if check and seen:
-        return f" ({ink.said(small(check.claim))}: {seen})"
+    if check and any(seen.value is not None for seen in check.seen):
+        claim = ink.said(small(check.claim.rstrip(".")))
+        seen = value_seen(check, ink)
+        if cause.verdict is Verdict.NOT_APPLICABLE:
+            is_number = not any(isinstance(seen.value, bool) for seen in check.seen)
+            return f" ({claim}: {(seen if is_number else '') or 'no'})"
+        lead = "does not hold: " if check.part is not Part.REFUTE else ""
+        return f" ({lead}{claim}{f': {seen}' if seen else ''})"
     because = telling.because(cause)
     return f" ({ink.sentence(because)})" if because else ""
 
@@ -90,6 +95,6 @@ def _told(gap: Gap, names: Sequence[str], ink: Ink, like: str) -> str:
     left = ink.more(len(names) - len(shown))
     listed = ", ".join([*shown, left] if left else shown)
     if like:
-        return f"{listed}: the same as {ink.value(like)}."
+        return f"{listed}: for the same reason as {ink.value(like)}."
     text = f"{listed}: {ink.sentence(gap.reason)}."
     return f"{text} Fix: {ink.whole(gap.fix)}." if gap.fix else text

@@ -38,7 +38,7 @@ class Ink:
 
     def figure(self, text: str) -> Mrkdwn:
         """A number in words. It needs little room, unless the number is absurd."""
-        return escape.value(text, 48 if self.lines else 24)
+        return escape.value(text, 64 if self.lines else 24)
 
     def code(self, text: str) -> Mrkdwn:
         """A value from outside as a code span."""
@@ -124,10 +124,18 @@ def _tersely(steps: int, roomy: Ink = INKS[2]) -> tuple[Ink, ...]:
     )
 
 
+def _todo() -> tuple[Ink, ...]:
+    """What can be done: fewer lines before the first suggestion goes without what may go wrong."""
+    steps = _tersely(5)
+    roomy = next(at for at, ink in enumerate(steps) if ink.value_length < INKS[0].value_length)
+    bare = (replace(ink, terse=6) for ink in (steps[roomy - 1], *steps[roomy:]))
+    return (*steps[:roomy], *bare)
+
+
 LADDERS: Final[Mapping[str, tuple[Ink, ...]]] = {
     "T": _tersely(4),
     "S": _tersely(7),
-    "D": _tersely(4),
+    "D": _todo(),
     "F": _tersely(4),
     "RT": _tersely(4),
 }

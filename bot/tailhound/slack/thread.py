@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tailhound.charts.chart import Chart
-from tailhound.model import Cause, Check, Incident, Part, claims
+from tailhound.model import Cause, Check, Incident, Part, claims, needs
 from tailhound.model.wording import cut
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.escape import clean, value
@@ -148,11 +148,11 @@ def _rows(incident: Incident) -> list[Row]:
 
 
 def _row(cause: Cause, check: Check) -> Row:
-    needs = claims.bounds(check) or _WITHOUT_BOUND[check.part]
+    bounds = needs.bounds(check) or _WITHOUT_BOUND[check.part]
     cells = (
         check.claim.rstrip("."),
         claims.told(check, 2, with_needs=False),
-        needs,
+        bounds,
         claims.bearing(check, cause.runbook),
     )
     cut_cells = [cut(clean(text), most) or "-" for text, most in zip(cells, _CELLS, strict=True)]
@@ -196,8 +196,8 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     """The first rows as lines, as far as one block of text takes them."""
     lines: list[str] = []
     left = _PLAIN_ROOM
-    for claim, seen, needs, says in rows[:ROWS]:
-        line = f"{says}: {claim}: {seen} ({needs})"
+    for claim, seen, bounds, says in rows[:ROWS]:
+        line = f"{says}: {claim}: {seen} ({bounds})"
         left -= len(line) + 1
         if left < 0:
             break

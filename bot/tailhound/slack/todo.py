@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tailhound.model import Asked, Evidence, EvidenceStatus, Offer
+from tailhound.model import Asked, Evidence, EvidenceStatus, Offer, telling
 from tailhound.model.facts import unit_of
-from tailhound.model.names import backend_name, plural, small
+from tailhound.model.names import backend_name, capital, plural, small
 from tailhound.model.wording import fact
 from tailhound.slack.escape import Mrkdwn, escaped
 from tailhound.slack.ink import Ink
 
-_HELPS, _WHEN, _COMPLEXITY, _COST = range(1, 5)
+_HELPS, _WHEN, _COMPLEXITY, _COST, _RISK, _FIRST_RISK = range(1, 7)
 """How terse a suggestion is that goes without each of these, the least important first. A whole
-title of one more suggestion tells more.
+title of one more suggestion tells more. What may go wrong is told of the first suggestion as long
+as there is room for its title, and of those that may do more than a little harm.
 """
 
 _BRIEF = 8
@@ -36,7 +37,7 @@ def offers(
     """
     shown = found[: min(4, ink.lines)]
     lines = [
-        Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow)}")
+        Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow, first=number == 1)}")
         for number, offer in enumerate(shown, 1)
     ]
     left = ink.more(len(found) - len(shown))
@@ -53,10 +54,11 @@ def titles(found: Sequence[Offer], ink: Ink) -> tuple[Mrkdwn, ...]:
     return (*shown, Mrkdwn(left)) if left else tuple(shown)
 
 
-def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
-    price = [*_price(offer, ink)]
+def _offer(offer: Offer, ink: Ink, *, shadow: bool, first: bool) -> str:
     parts: list[str] = [ink.said(offer.title.rstrip("."))]
-    parts += [", ".join(price)] if price else []
+    parts += [_risk(offer, ink, first=first)] if offer.risk else []
+    price = ", ".join(_price(offer, ink))
+    parts += [capital(price)] if price else []
     if offer.helps and ink.terse < _HELPS:
         parts.append(f"Helps: {ink.said(small(offer.helps.partition(';')[0].rstrip('.')))}")
     if offer.when and ink.terse < _WHEN:
@@ -68,10 +70,15 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool) -> str:
     return "".join(f"{part}. " for part in parts).strip()
 
 
+def _risk(offer: Offer, ink: Ink, *, first: bool) -> str:
+    """`Medium risk: the pods restart one by one`."""
+    weighs = first or (offer.offered and offer.risk != "low")
+    with_harm = ink.terse < (_FIRST_RISK if weighs else _RISK)
+    return ink.whole(capital(telling.risk(offer.risk, offer.risk_of if with_harm else "")))
+
+
 def _price(offer: Offer, ink: Ink) -> Iterator[str]:
     """What it costs; that it makes the first token worse, or a cost of one word, is told anyway."""
-    if offer.risk:
-        yield f"{ink.said(offer.risk.capitalize())} risk"
     if offer.ttft and (ink.terse < _COST or offer.ttft.startswith("worse")):
         yield f"first token: {ink.said(offer.ttft)}"
     brief = len(offer.cost) <= _BRIEF and offer.cost != "none"

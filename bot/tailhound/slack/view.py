@@ -82,12 +82,13 @@ class View(VerdictView):
     @property
     def evidence_lines(self) -> tuple[Mrkdwn, ...]:
         """The lines of slot E."""
+        evidence = self.diagnosis.evidence if self.diagnosis else ()
+        told = [("", cause) for cause in self._chain_causes()] if self.causes else []
         if self.diagnosis and self.diagnosis.outlook is Outlook.TWO_FIT:
             first, *others = self.causes
-            return claim_lines([("A ", first), *(("B ", cause) for cause in others)], self.ink)
-        if self.causes:
-            return claim_lines([("", cause) for cause in self._chain_causes()], self.ink)
-        return claim_lines(self._open_causes(), self.ink, against=False)
+            told = [("A ", first), *(("B ", cause) for cause in others)]
+        lettered = told or self._open_causes()
+        return claim_lines(lettered, self.ink, evidence=evidence, against=bool(told))
 
     def _open_causes(self) -> list[tuple[str, Cause]]:
         """The candidates by their number, behind confirmed causes that no symptom places."""
@@ -108,15 +109,16 @@ class View(VerdictView):
 
     @property
     def next_gap(self) -> Mrkdwn:
-        """`RDMA fabric is not known: gpu-node-1 sent no SSH banner. Check that SSH to gpu-node-1 is
-        up`: the gap to close first, without its full stop; "" where nothing is open.
+        """`RDMA fabric could not be checked: gpu-node-1 sent no SSH banner. Check that SSH to
+        gpu-node-1 is up`: the gap to close first, without its full stop; "" where nothing is open.
         """
         found = next_gap(self.diagnosis) if self.diagnosis else None
         if found is None:
             return Mrkdwn("")
         name, gap = found
         fix = gap.fix.removesuffix("check again").removesuffix(", then ")
-        first = f"{self.ink.value(capital(name))} is not known: {self.ink.sentence(gap.reason)}"
+        why = self.ink.sentence(gap.reason.removeprefix("not asked: "))
+        first = f"{self.ink.value(capital(name))} could not be checked: {why}"
         return Mrkdwn(f"{first}. {self.ink.whole(capital(fix))}" if fix else first)
 
     @property

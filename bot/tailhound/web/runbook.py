@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tailhound.model import Incident, Part, claims
+from tailhound.model import Incident, Part, needs
 from tailhound.model.wording import number
 from tailhound.rules.runbook import Claim, EvidencePlan, Mitigation, Runbook, Threshold
 from tailhound.rules.selftest import Result
@@ -98,7 +98,7 @@ def _claim(runbook: Runbook, part: Part, claim: Claim, n: int) -> ClaimLine:
     told = claim.condition.answer({}, runbook.values, whole=True).needs
     bounds = [bound for bound in told if bound.value]  # "more than none" is in the sentence
     by_fact = {
-        bound.fact: claims.needed([one for one in bounds if one.fact == bound.fact], part)
+        bound.fact: needs.needed([one for one in bounds if one.fact == bound.fact], part)
         for bound in bounds
     }
     used = [runbook.thresholds[name] for name in runbook.thresholds if name in claim.condition.used]

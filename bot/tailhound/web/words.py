@@ -82,20 +82,21 @@ def warnings(incident: Incident) -> tuple[str, ...]:
 
 
 def price(offer: Offer | Mitigation) -> str:
-    """`Medium risk, cost: none, first token better`."""
-    parts = [f"{offer.risk} risk" if offer.risk else ""]
-    parts += [f"cost {small(offer.cost)}" if offer.cost else ""]
+    """`Medium risk: the pods restart. Cost none, time to first token better`."""
+    parts = [f"cost {small(offer.cost)}" if offer.cost else ""]
     parts += [f"complexity {small(offer.complexity)}" if offer.complexity else ""]
     parts += [f"time to first token {small(offer.ttft)}" if offer.ttft else ""]
-    text = ", ".join(part for part in parts if part)
-    return capital(text)
+    return _sentences(offer, ", ".join(part for part in parts if part))
 
 
 def risk(offer: Offer) -> str:
-    """`Medium risk, cost none`: the two that decide at night."""
-    parts = [f"{offer.risk} risk" if offer.risk else ""]
-    parts += [f"cost {small(offer.cost)}" if offer.cost else ""]
-    return capital(", ".join(part for part in parts if part))
+    """`Medium risk: the pods restart. Cost none`: the two that decide at night."""
+    return _sentences(offer, f"cost {small(offer.cost)}" if offer.cost else "")
+
+
+def _sentences(offer: Offer | Mitigation, price: str) -> str:
+    parts = (telling.risk(offer.risk, offer.risk_of), price)
+    return ". ".join(capital(part) for part in parts if part)
 
 
 def tally(diagnosis: Diagnosis) -> str:

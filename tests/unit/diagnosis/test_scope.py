@@ -104,7 +104,7 @@ def test_a_pod_that_grew_much_less_than_the_whole_takes_no_part() -> None:
 
 def test_a_pod_that_nobody_measured_is_said_and_never_counted_as_well() -> None:
     found = row(4.0, pace("a", 10.0), pace("c", 1.0), pace("d", None))
-    assert scope_of(evidence(found), THREE) == "1 of 3 pods, on gpu-1, 1 not measured"
+    assert scope_of(evidence(found), THREE) == "1 of 3 pods, on gpu-1, 1 without data"
 
 
 def test_without_pods_of_the_symptom_nobody_can_tell() -> None:
@@ -157,7 +157,7 @@ def test_a_subject_that_is_cut_says_so_with_and_without_a_scope() -> None:
     ("growths", "told"),
     [
         ((9.0, 1.0), "1 of 2 drives"),
-        ((9.0, 2.0), "all 2 drives"),
+        ((9.0, 2.0), "both drives"),
         ((9.0, 1.4, 1.6), "2 of 3 drives"),
         ((9.0, None), ""),
         ((9.0,), ""),

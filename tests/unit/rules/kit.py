@@ -141,6 +141,7 @@ mitigations:
     cost: none
     complexity: low
     risk: medium
+    risk_of: its neighbours get less CPU
     when: the node has idle CPU
     guard:
       - The node has room: node_cpu.idle_ratio > room

@@ -82,6 +82,7 @@ LINT = [
     ("cpu.throttled_ratio > strong", "cpu.throttled_ratio > hardly", "unused", "warning"),
     ("    cost: none\n", "", "trade-offs", "warning"),
     ("    risk: medium\n", "    risk: high\n", "approval", "error"),
+    ("    risk_of: its neighbours get less CPU\n", "", "trade-offs", "warning"),
     ("    limit: {at_most: 3, per: namespace, window: 1h}\n", "", "limit", "warning"),
     ("  - Loses real time:", "  - Hardly ever stopped:", "claim", "error"),
 ]  # fmt: skip

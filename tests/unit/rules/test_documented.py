@@ -10,7 +10,7 @@ import pytest
 from tailhound.model.facts import UNITS
 from tailhound.rules.condition.calls import FUNCTIONS
 from tailhound.rules.inputs import ALWAYS, PHRASES
-from tailhound.rules.says import FILTERS
+from tailhound.rules.says_filters import FILTERS
 from tailhound.rules.schema import json_schema
 
 TEXT = (Path(__file__).parents[3] / "docs" / "authors" / "runbooks.md").read_text(encoding="utf-8")

@@ -248,7 +248,7 @@ def told_of(condition: str, **more: Any) -> list[str]:
 
 def test_alternatives_in_words() -> None:
     low = told_of(EITHER, cpu={"lost": 0.01}, queue={"wait_seconds_ratio": 1})
-    assert low == ["lost 0.01 s per second (needs 0.05 s per second), wait x1 (or needs x2)"]
+    assert low == ["lost 0.01 s per second (needs 0.05 s per second), or wait x1 (needs x2)"]
     high = told_of(EITHER, cpu={"lost": 0.01}, queue={"wait_seconds_ratio": 3})
     assert high == ["wait x3 (needs x2)"]
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from tailhound.rules.places import Place, Scalar
-from tailhound.rules.says import FILTERS, Says, compile_says
+from tailhound.rules.says import Says, compile_says
+from tailhound.rules.says_filters import FILTERS
 
 from .kit import VOCABULARY
 
@@ -78,6 +79,26 @@ def test_a_usual_value_that_nobody_collects_is_a_finding(text: str) -> None:
     says, found = compile_says(Scalar(text, False, place, None), VOCABULARY, INPUTS)
     assert says is None
     assert "of which a usual value is collected" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"throttled_ratio": 0.5, "lost": 1}, "p stopped in 50 %; p loses 1. All of p.x wait."),
+        ({"throttled_ratio": 0.5}, "p stopped in 50 %. All of p.x wait."),
+        ({"lost": 1}, "P loses 1. All of p.x wait."),
+        ({"throttled_ratio": 0.5, "lost": None}, "p stopped in 50 %. All of p.x wait."),
+        ({}, "All of p.x wait."),
+    ],
+)
+def test_a_clause_with_a_value_that_nobody_measured_is_left_out(
+    facts: dict[str, object], told: str
+) -> None:
+    text = (
+        "p stopped in {{ cpu.throttled_ratio | percent }}; p loses {{ cpu.lost | count }}. "
+        "All of p.x wait."
+    )
+    assert say(text, {"cpu": facts}) == told
 
 
 @pytest.mark.parametrize("filter_", ["", *(f" | {name}" for name in FILTERS if name != "usual")])

@@ -40,6 +40,7 @@ GRAVE: Final = "How grave it was is told of each incident."
 MEAN: Final = "A stage is a mean: beside a p99 that has to be said."
 LINKED: Final = "A resolved message leads to its page, too."
 THEN: Final = "Where the time went then is told afterwards, too."
+ONCE: Final = "What several claims, or a value and its bound, say alike is said once."
 BEGAN: Final = "When each cause began is told here as in a chain."
 
 
@@ -62,7 +63,7 @@ EVERYWHERE: Final[Slots] = {
 
 _CPU_EVIDENCE = (Differs("(needs 0.05)\n✓ Req", "(needs 0.05 s per second)\n✓ Req", UNIT),)
 _CPU_GAPS = (
-    Differs("Fix: scrape ingress-nginx and CoreDNS", "Fix: check that it is scraped or exists.", (
+    Differs("Fix: scrape ingress-nginx and CoreDNS", "Fix: check that its series are scraped.", (
         "Which exporter has a series is not known; what to check is."
     )),
 )  # fmt: skip
@@ -171,6 +172,12 @@ HERE: Final[Mapping[str, Slots]] = {
                 "Questions to any backend are told alike, each on a line, to be pasted.",
             ),
         ),
+        "E": (
+            Differs("? Nearly full, or not trimmed for a week: not measured\n"
+                    "? Cool enough: not measured\n? No media errors: not measured",
+                    "? Not known: nearly full, or not trimmed for a week; cool enough; "
+                    "no media errors", ONCE),
+        ),
         "N": (
             Differs("no reclaim), + 8", "no reclaim), other 0 (as usual), + 7", MADE_UP),
             Differs("*Could not check (2):* SSH to `db-1`",
@@ -228,7 +235,8 @@ HERE: Final[Mapping[str, Slots]] = {
             Differs("93 % full, 92 days (needs 85 % or 7 days)", "93 % (needs 85 %)",
                     "The alternative that decided is told; the page has both."),
             Differs("write amplification not reported by this drive",
-                    "it amplifies writes: not measured", CLAIMS),
+                    "not known whether it amplifies writes", CLAIMS),
+            Differs("No media errors: 0 (needs 0)", "No media errors: none", ONCE),
         ),
         "N": (
             Differs("usually 50), + 9", "usually 50), other 0 (as usual), + 8", MADE_UP),

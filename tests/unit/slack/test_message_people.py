@@ -229,10 +229,10 @@ def test_without_a_symptom_the_message_says_why() -> None:
 
 
 def test_whole_suggestions_are_told_before_many() -> None:
-    """With little room left, one suggestion is told by its whole title and its risk."""
+    """With little room left, one suggestion is told by its whole title and what may go wrong."""
     told = slots(CHANGED)["D"].splitlines()
     assert told[1:] == [
-        "1. Raise the CPU limit by half. Medium risk.",
+        "1. Raise the CPU limit by half. Medium risk: its neighbours get less CPU.",
         f"<{PAGE}|+ 1 more on the page, with all steps>",
     ]
 

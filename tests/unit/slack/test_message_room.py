@@ -181,23 +181,31 @@ def test_a_stage_that_nobody_waits_for_is_not_slow() -> None:
 def test_a_suggestion_tells_all_that_speaks_for_and_against_it() -> None:
     (line, _) = offers((RAISE,), LADDERS["D"][0], shadow=False)
     assert line == (
-        "1. Raise the CPU limit by half. Medium risk, first token: better, "
-        "cost: none while the node has idle CPU, low complexity. Helps: inter-token p99. "
-        "When the node has idle CPU."
+        "1. Raise the CPU limit by half. Medium risk: its neighbours get less CPU. "
+        "First token: better, cost: none while the node has idle CPU, low complexity. "
+        "Helps: inter-token p99. When the node has idle CPU."
     )
 
 
 def test_with_little_room_a_suggestion_keeps_its_risk_and_what_makes_the_first_token_worse() -> (
     None
 ):
-    tight = replace(LADDERS["D"][0], terse=4)
-    assert (
-        offers((RAISE,), tight, shadow=False)[0] == "1. Raise the CPU limit by half. Medium risk."
-    )
+    tight = replace(LADDERS["D"][0], terse=5)
+    (told, second, third, _) = offers((RAISE, MATCH, RAISE), tight, shadow=False)
+    assert told == "1. Raise the CPU limit by half. Medium risk: its neighbours get less CPU."
+    assert second == "2. Match the thread pools to the limit. Low risk."
+    assert third == told.replace("1.", "3.", 1)
     dear = replace(RAISE, cost="high")
-    assert offers((dear,), tight, shadow=False)[0].endswith(" Medium risk, cost: high.")
+    assert offers((dear,), tight, shadow=False)[0].endswith(" less CPU. Cost: high.")
     worse = replace(RAISE, ttft="worse")
-    assert offers((worse,), tight, shadow=False)[0].endswith("Medium risk, first token: worse.")
+    assert offers((worse,), tight, shadow=False)[0].endswith(" less CPU. First token: worse.")
+    bare = replace(tight, terse=6)
+    assert offers((RAISE,), bare, shadow=False)[0] == "1. Raise the CPU limit by half. Medium risk."
+
+
+def test_a_risk_of_which_nobody_says_what_it_is_stands_alone() -> None:
+    (line, _) = offers((replace(RAISE, risk_of=""),), LADDERS["D"][0], shadow=False)
+    assert line.startswith("1. Raise the CPU limit by half. Medium risk. First token: better, ")
 
 
 def test_what_does_not_fit_this_case_is_suggested_last() -> None:
@@ -225,8 +233,8 @@ def test_without_anything_to_ask_by_hand_the_next_gap_is_told_with_its_reason() 
     empty = tuple(item for item in found.evidence if item.name == "ingress")
     told = slots(replace(STATES["unknown"], diagnosis=replace(found, evidence=empty)))["D"]
     assert told == (
-        "*Next:* CPU throttling is not known: evidence is missing: cpu.lost_seconds_per_second, "
-        "latency.cpu_stage_times. Then *Re-check*."
+        "*Next:* CPU throttling could not be checked: evidence is missing: "
+        "cpu.lost_seconds_per_second, latency.cpu_stage_times. Then *Re-check*."
     )
 
 

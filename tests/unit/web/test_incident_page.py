@@ -201,7 +201,11 @@ def test_a_page_without_charts_and_stages_keeps_what_could_not_be_checked_beside
 def test_what_can_be_done_tells_risk_and_cost_first_and_the_rest_when_opened() -> None:
     html = html_of(CONFIRMED)
     offer = html[html.index('class="offers"') :]
-    assert offer.index("Medium risk, cost none") < offer.index("<details") < offer.index("Helps:")
+    assert (
+        offer.index("Medium risk: its neighbours get less CPU. Cost none")
+        < offer.index("<details")
+        < offer.index("Helps:")
+    )
 
 
 def test_without_a_cause_the_gap_to_close_first_is_told_with_its_reason() -> None:
@@ -209,7 +213,7 @@ def test_without_a_cause_the_gap_to_close_first_is_told_with_its_reason() -> Non
     found = next_gap(UNKNOWN.diagnosis)
     assert found is not None
     text = html_of(UNKNOWN)
-    assert "<strong>Next:</strong> CPU throttling is not known" in text
+    assert "<strong>Next:</strong> CPU throttling could not be checked" in text
     assert text.index("Next:") < text.index("No cause is confirmed, so no change is offered.")
 
 

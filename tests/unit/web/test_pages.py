@@ -81,7 +81,7 @@ def test_the_list_shows_open_incidents_first_unless_asked() -> None:
         ("8R5W", "rose in one step, load as usual"),
         ("8R5W", f"Where the time goes: decode +3.69{NBSP}s"),
         ("8R5W", "Could not check (2)|ingress path, DNS resolution|: no such series in Prometheus"),
-        ("8R5W", "Fix: check that it is scraped or exists."),
+        ("8R5W", "Fix: check that its series are scraped."),
         ("2H8D", "Could not check (2)|RDMA fabric|: gpu-node-7 did not answer SSH within 5 s."),
         ("2H8D", "Fix: tailhound doctor ssh gpu-node-7."),
         ("8R5W", "Confirmed (2)"),

@@ -1,0 +1,84 @@
+"""The filters of a cause's paragraph: what carries the unit of a value, and its usual value."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tailhound.model import wording
+from tailhound.rules.condition.terms import clean_number
+
+UNKNOWN = "\x00"
+"""What stands for a value that nobody measured until its clause is left out; no text holds it."""
+
+_BAD = {code: " " for code in (*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029)}
+_BAD |= {code: None for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0xFEFF)}
+_BAD |= {ord("`"): "'"}
+
+
+def _text(value: Any) -> str:
+    """Any value as harmless text on one line, at most 60 characters."""
+    if isinstance(value, tuple | list):
+        shown = ", ".join(_text(item) for item in value[:5])
+        return f"{shown} + {len(value) - 5} more" if len(value) > 5 else shown
+    if isinstance(value, bool):
+        return wording.fact(value)
+    number = clean_number(value)
+    if number is not None:
+        return wording.count(number)
+    if not isinstance(value, str):
+        return UNKNOWN
+    return wording.cut(value.translate(_BAD))
+
+
+def finalized(value: Any) -> Any:
+    return value if isinstance(value, _Written) else _text(value)
+
+
+class _Written(str):
+    """Text that a filter made: already in words."""
+
+    __slots__ = ()
+
+
+def _in(unit: str) -> Callable[[Any], str]:
+    def written(value: Any) -> str:
+        number = clean_number(value)
+        return _Written(UNKNOWN if number is None else wording.number(number, unit))
+
+    return written
+
+
+class Compared(float):
+    """A number that has a usual value, in the unit of its fact."""
+
+    unit: str
+    usual: float | None
+
+
+def _usual(value: Any) -> str:
+    """`usually 1 %`, to stand beside the value: "62 % of its periods (usually 1 %)"."""
+    if not isinstance(value, Compared):
+        return _Written(UNKNOWN)
+    return _Written(wording.beside(value.usual, value, value.unit))
+
+
+def _milliseconds(value: Any) -> str:
+    number = clean_number(value)
+    return _in("seconds")(None if number is None else number / 1000)
+
+
+FILTERS: Mapping[str, Callable[[Any], str]] = {
+    "percent": _in("ratio"),
+    "seconds": _in("seconds"),
+    "duration": _in("seconds"),
+    "ms": _milliseconds,
+    "times": _in("times"),
+    "cores": _in("cores"),
+    "count": _in("count"),
+    "bytes": _in("bytes"),
+    "hours": _in("hours"),
+    "tokens": _in("tokens"),
+    "celsius": _in("celsius"),
+    "per_second": _in("per_second"),
+    "usual": _usual,
+}
+"""What carries the unit of a value, and what stands beside it."""
