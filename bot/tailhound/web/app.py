@@ -34,8 +34,8 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
 
     `app.state.stream.close()` ends the live streams; `serve` does so before it waits for requests.
     """
-    pool = Pool()
-    assets = Assets()
+    pool, probing = Pool(), Pool(threads=1)
+    api, assets = Api(parts, pool, probing), Assets()
     room = Room(visitors=Visitors(parts.settings.listen.client_header))
     stream = Stream(lambda: pool.run(parts.reader.revision), room=room)
     strays = Strays(parts.metrics)
@@ -49,9 +49,10 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
         yield
         stream.close()
         pool.close()
+        probing.close()
 
     app = Starlette(
-        routes=[*extra, *_machines(parts, pool, stream), *_people(screen, assets)],
+        routes=[*extra, *_machines(parts, api, stream), *_people(screen, assets)],
         middleware=[
             Middleware(Guard),
             Middleware(OwnOnly, parts.settings.listen, parts.metrics),
@@ -80,8 +81,7 @@ def _navigation(parts: Parts) -> dict[str, str]:
     return pages
 
 
-def _machines(parts: Parts, pool: Pool, stream: Stream) -> list[BaseRoute]:
-    api = Api(parts, pool)
+def _machines(parts: Parts, api: Api, stream: Stream) -> list[BaseRoute]:
     return [
         Route(HOOK, Webhook(parts).post, methods=["POST"]),
         Route("/api/incidents", api.incidents),

@@ -23,6 +23,9 @@ DRAIN_BYTES = 64 * 1024 * 1024
 """How much of a body that is too large is still read, so that its sender sees the 413."""
 BODY_SECONDS = 30.0
 ACCEPT_SECONDS = 25.0
+STORING_AT_MOST = 300
+"""Notifications that wait for the database at once: fewer than connections, so that a probe has
+always room."""
 TELL_AGAIN_SECONDS = 600.0
 
 
@@ -51,6 +54,7 @@ class Webhook:
         self._accept_seconds = accept_seconds
         self._monotonic = monotonic
         self._told_at: float | None = None
+        self._storing = 0
         self._unauthorized = Seldom(monotonic)
 
     async def post(self, request: Request) -> Response:
@@ -80,7 +84,10 @@ class Webhook:
         return await self._store(body)
 
     async def _store(self, body: bytes) -> Response:
+        if self._storing >= STORING_AT_MOST:
+            return self._not_stored(f"{STORING_AT_MOST} notifications are waiting already")
         started = self._monotonic()
+        self._storing += 1
         try:
             async with asyncio.timeout(self._accept_seconds):
                 accepted = await self._parts.accept(body)
@@ -91,6 +98,8 @@ class Webhook:
         except Exception:  # whatever went wrong: the sender must send it again
             LOG.exception("a notification could not be stored")
             return self._not_stored("not stored, an unexpected error; tailhound's log has it")
+        finally:
+            self._storing -= 1
         self._count(accepted, self._monotonic() - started)
         return JSONResponse({"incidents": list(accepted.incidents)})
 
