@@ -1,6 +1,5 @@
 """The JSON routes and the probes."""
 
-import asyncio
 import json
 import math
 import re
@@ -16,7 +15,7 @@ from tailhound.model import Incident
 from tailhound.web.headline import headline, seen
 from tailhound.web.metrics import CONTENT_TYPE
 from tailhound.web.parts import Counts, Parts
-from tailhound.web.pool import Pool
+from tailhound.web.pool import Pool, Shared
 from tailhound.web.query import ListQuery, WrongQuery
 
 ID = re.compile(r"[0-9A-Za-z-]{1,40}")
@@ -29,7 +28,7 @@ class Api:
         self._parts = parts
         self._pool = pool
         self._probing = probing
-        self._probe: asyncio.Task[Sequence[str]] | None = None
+        self._reasons = Shared(self._read_reasons)
 
     async def incidents(self, request: Request) -> Response:
         """GET /api/incidents: newest first; `next` is the next page's query, null at the end."""
@@ -68,23 +67,17 @@ class Api:
         Readers of pages don't stand before a probe, and who asks while one is looked at has its
         answer: no crowd can make this server look unready.
         """
-        if self._probe is None:
-            self._probe = asyncio.create_task(self._reasons())
-            self._probe.add_done_callback(self._probed)
-        reasons = await asyncio.shield(self._probe)
+        reasons = await self._reasons.answer()
         if reasons:
             return PlainTextResponse("".join(f"{reason}\n" for reason in reasons), 503)
         return PlainTextResponse("ready\n")
 
-    async def _reasons(self) -> Sequence[str]:
+    async def _read_reasons(self) -> Sequence[str]:
         try:
             await self._probing.run(self._parts.reader.revision)
             return tuple(await self._probing.run(self._parts.not_ready))
         except StoreUnavailable as error:
             return (str(error),)
-
-    def _probed(self, _task: object) -> None:
-        self._probe = None
 
     async def metrics(self, _request: Request) -> Response:
         """GET /metrics."""

@@ -23,6 +23,7 @@ from tailhound.web.parts import Parts
 from tailhound.web.pool import Pool
 from tailhound.web.render import Renderer
 from tailhound.web.screen import Screen
+from tailhound.web.share import Share
 from tailhound.web.strays import HOOK, Strays
 from tailhound.web.stream import Room, Stream
 from tailhound.web.visitor import Visitors
@@ -36,8 +37,8 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
     """
     pool, probing = Pool(), Pool(threads=1)
     api, assets = Api(parts, pool, probing), Assets()
-    room = Room(visitors=Visitors(parts.settings.listen.client_header))
-    stream = Stream(lambda: pool.run(parts.reader.revision), room=room)
+    visitors = Visitors(parts.settings.listen.client_header)
+    stream = Stream(lambda: pool.run(parts.reader.revision), room=Room(visitors=visitors))
     strays = Strays(parts.metrics)
     screen = Screen(parts, pool, Renderer(parts.settings, assets, _navigation(parts)))
 
@@ -56,6 +57,7 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
         middleware=[
             Middleware(Guard),
             Middleware(OwnOnly, parts.settings.listen, parts.metrics),
+            Middleware(Share, visitors),
             Middleware(GZipMiddleware, minimum_size=1000),
         ],
         exception_handlers={

@@ -56,7 +56,11 @@ class House:
         self._most = most
         self._guests: dict[Guest, str] = {}
         self._of: Counter[str] = Counter()
-        self._seldom = Seldom()
+        self._seldom, self._strange = Seldom(), Seldom()
+
+    def no_http(self, address: str) -> None:
+        """Somebody sent what is no request; whoever does so again and again fills no log."""
+        self._strange.warn(f"{address or 'somebody'} sent what is no HTTP request")
 
     def __len__(self) -> int:
         return len(self._guests)
@@ -166,6 +170,11 @@ class Impatient(HttpToolsProtocol):
         """It takes it again."""
         self._is_stalled = False
         super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """What came is no HTTP."""
+        self.house.no_http(self.address)
+        super().send_400_response(msg)
 
     def on_response_complete(self) -> None:
         """All of an answer was given out: it is the client's turn again."""

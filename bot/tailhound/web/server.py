@@ -86,6 +86,7 @@ async def serve(
         ws="none",
         lifespan="on",
         log_config=None,
+        log_level="error",  # its warnings are of single clients; `web.connections` counts them
         access_log=False,
         server_header=False,
         proxy_headers=False,

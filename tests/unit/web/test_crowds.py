@@ -7,16 +7,19 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any
 
 import pytest
 
+from tailhound.settings import Settings
 from tailhound.web.app import create_app
 from tailhound.web.connections import CONNECTIONS, SPARE, House, Patience
+from tailhound.web.share import AT_ONCE
 from tailhound.web.webhook import STORING_AT_MOST, Webhook
-from tests.unit.web.asgi import ask
+from tests.unit.web.asgi import Response, ask
 from tests.unit.web.running import Running, running
-from tests.unit.web.shelf import Intake, Receipt, Shelf, parts
+from tests.unit.web.shelf import RECORD, Intake, Receipt, Shelf, parts
 from tests.unit.web.test_webhook import request_of
 
 CROWD = CONNECTIONS + 100
@@ -187,6 +190,45 @@ def test_a_few_requests_in_one_go_are_answered_in_their_order() -> None:
         received = b""
         while received.count(b"ok\n") < 10:
             received += sock.recv(65536)
+
+
+def test_what_is_no_http_is_told_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    upgrade = (
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+    )
+    with running(parts()) as server:
+        for said in (b"\x16\x03\x01\r\n\r\n", upgrade) * 20:
+            with server.connect() as sock:
+                sock.sendall(said)
+                assert sock.recv(100)
+    assert caplog.messages == ["127.0.0.1 sent what is no HTTP request"]
+
+
+def test_one_visitor_leaves_some_readers_to_others_and_behind_a_proxy_each_counts_alone() -> None:
+    release = threading.Event()
+    given = parts(
+        settings=Settings.model_validate({"listen": {"client_header": "x-real-ip"}}),
+        accuracy=lambda _since: release.wait(10) and RECORD,
+    )
+    app = create_app(given)
+
+    def reads(who: str) -> Coroutine[Any, Any, Response]:
+        return ask(app, "/accuracy", headers={"x-real-ip": who})
+
+    async def scenario() -> None:
+        greedy = [asyncio.create_task(reads("10.0.0.1")) for _ in range(100)]
+        other = asyncio.create_task(reads("10.0.0.2"))
+        done, _ = await asyncio.wait(greedy, timeout=0.2)
+        release.set()
+        assert len(done) == 100 - AT_ONCE
+        refused = next(iter(done)).result()
+        assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+        assert (await other).status == 200
+        assert {one.status for one in await asyncio.gather(*greedy)} == {200, 503}
+        assert (await reads("10.0.0.1")).status == 200
+
+    asyncio.run(scenario())
 
 
 def test_while_the_database_hangs_there_is_room_left_for_probes() -> None:
