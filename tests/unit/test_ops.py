@@ -31,6 +31,7 @@ class World:
         self.lines: tuple[HealthLine, ...] = ()
         self.late: datetime | None = None
         self.seen: datetime | None = None
+        self.heard: list[datetime | None] = []
         self.leads = True
         self.looks = 0
         self.drawn: list[list[str]] = []
@@ -48,6 +49,7 @@ class World:
             backends=lambda: self.lines,
             late_since=lambda: self.late,
             switch_seen=lambda: self.seen,
+            switch_heard=self.heard.append,
             stop_file=self.stop_file,
             leads=lambda: self.leads,
             post=self._post if told else None,
@@ -191,6 +193,15 @@ def test_the_dead_mans_switch_is_silent_only_once_it_was_seen(world: World) -> N
     world.turn(1)
     (said,) = world.said
     assert said[0].endswith("the dead man's switch, has not come in")
+
+
+def test_what_any_process_saw_of_the_dead_mans_switch_is_handed_on(world: World) -> None:
+    world.turn()
+    world.seen = world.now
+    world.turn()
+    world.seen = None
+    world.turn()
+    assert world.heard == [None, NOW + timedelta(seconds=30), NOW + timedelta(seconds=30)]
 
 
 def test_a_start_gives_the_dead_mans_switch_the_time_of_a_repeat(world: World) -> None:

@@ -36,15 +36,17 @@ _log = logging.getLogger(__name__)
 class Watching:
     """What is looked at: `look` asks the backends, `backends` tells how they stand; `late_since` is
     when the oldest message was due that Slack has not taken, None = nothing is late; it blocks.
-    `switch_seen` is when the dead man's switch was seen by this process. `leads` is true of one
-    replica; it blocks. `post` None = there is no channel for it. `redraw` has the messages of open
-    incidents looked at again, whose last line says what is wrong; it blocks.
+    `switch_seen` is when the dead man's switch was seen by this process; `switch_heard` is told
+    when any process saw it last. `leads` is true of one replica; it blocks. `post` None = there
+    is no channel for it. `redraw` has the messages of open incidents looked at again, whose last
+    line says what is wrong; it blocks.
     """
 
     look: Callable[[], Awaitable[None]]
     backends: Callable[[], Sequence[HealthLine]]
     late_since: Callable[[], datetime | None]
     switch_seen: Callable[[], datetime | None]
+    switch_heard: Callable[[datetime | None], None]
     stop_file: Path | None
     leads: Callable[[], bool]
     post: Post | None
@@ -163,6 +165,7 @@ class OpsWatch:
     def _switch(self, now: datetime) -> Sequence[OwnTrouble]:
         """Silent only once it was seen, by any process; a start is given the time of a repeat."""
         seen = self._rows.seen(self._watching.switch_seen())
+        self._watching.switch_heard(seen)
         if seen is None or now - max(seen, self._started) <= LATE:
             return ()
         return (

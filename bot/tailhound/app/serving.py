@@ -224,6 +224,7 @@ class Server:
             backends=self._site.backends,
             late_since=late,
             switch_seen=lambda: self._site.arrivals.switch_seen,
+            switch_heard=self._site.arrivals.heard_anywhere,
             stop_file=self._settings.stops,
             leads=durable.replicas.leads if durable.replicas else lambda: True,
             post=self._chat.ops_post(),

@@ -20,6 +20,7 @@ from tailhound.slack.calls import client
 from tailhound.slack.deeds import Part
 from tailhound.slack.home import Home
 from tailhound.slack.notifier import SlackNotifier
+from tailhound.slack.seconds import HOME_SECONDS
 from tailhound.store.accuracy import accuracy
 from tailhound.store.counts import count
 from tailhound.store.database import Database
@@ -27,9 +28,6 @@ from tailhound.store.incidents import IncidentReader
 from tailhound.web.knowledge import from_recording
 from tailhound.web.metrics import Metrics
 from tailhound.web.parts import Counts, HealthLine, Parts, Stop
-
-SLACK_SECONDS = 2.0
-"""How long Slack may take to tell the address of the workspace; no page waits for it."""
 
 
 class Site:
@@ -156,4 +154,4 @@ def _home(settings: Settings) -> Home | None:
     token, address = settings.slack.bot_token, settings.slack.api_url
     if token is None or address != Slack().api_url:
         return None
-    return Home(lambda: client(token.token, address, SLACK_SECONDS))
+    return Home(lambda: client(token.token, address, HOME_SECONDS))

@@ -56,7 +56,9 @@ def home_view(found: Overview, *, mode: str, page: str, now: datetime) -> dict[s
         section("month-list", _month(found)),
         header("health", "Health"),
         section("health-list", f"{parts} · {changes}" if parts else changes),
-        section("stopped", stopped_text(found.stopped, is_new=True) if found.stopped else ""),
+        section(
+            "stopped", stopped_text(found.stopped, is_new=True, now=now) if found.stopped else ""
+        ),
         actions("acts", (*(() if found.stopped else (stop,)), *links)),
     )
     return {"type": "home", "blocks": [dict(block) for block in blocks if block]}

@@ -16,12 +16,11 @@ from tailhound.slack.deeds import Begun
 from tailhound.slack.events import Event
 from tailhound.slack.meant import meant
 from tailhound.slack.people import STRANGER
-from tailhound.slack.promptly import NOT_YET, Gone, Late, Silent, Told
+from tailhound.slack.promptly import NOT_YET, STORE_SILENT, Gone, Late, Silent, Told
 from tailhound.slack.shown import SHOW, WHY, shown_text
 from tailhound.slack.silence_form import NO_ALERTMANAGER, SilenceForm
 from tailhound.slack.tools import BUSY, Tools, aloud, ephemeral
 
-STORE_SILENT: Final = "The store did not answer, so this is not known. Try again in a minute."
 NOT_STORED: Final = "Not recorded, type it again."
 
 T = TypeVar("T")

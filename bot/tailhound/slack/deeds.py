@@ -32,7 +32,8 @@ class Begun:
     """What came of a diagnosis that somebody asked for.
 
     `incident` "" = it starts nothing, for the reason `why_not`. `joined` = that incident was open
-    already. `channels` are those in which its message stands; `seconds` is when its verdict comes.
+    already. `channels` are those in which its message stands, one at least for each incident;
+    `seconds` is when its verdict comes.
     """
 
     incident: str

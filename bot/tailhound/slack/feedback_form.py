@@ -11,7 +11,7 @@ from tailhound.slack.forms import Deed, Form, again, errors, missing
 from tailhound.slack.modals import feedback
 from tailhound.slack.modals.sheet import Note, View
 from tailhound.slack.people import user_of
-from tailhound.slack.promptly import Told
+from tailhound.slack.promptly import Gone, Told
 from tailhound.slack.tools import Tools
 
 _SAVED: Final = (
@@ -37,14 +37,15 @@ class FeedbackForm(Form):
             self.show(event.view, self._form(note, user_of(event.body)))
 
     def form_sent(self, ack: Ack, req: BoltRequest) -> None:
-        """Stored first, then acknowledged."""
+        """Stored first, then acknowledged; who sent it is asked while the incident is read."""
         event = Event.of(req)
-        opened = self.sent(event)
+        asked, noted = self.asking(event), self.note(event)
+        found = Gone() if noted is None else self.found(noted)
+        opened = self.opened(asked)
         if isinstance(opened, str):
             ack(errors({RATING: opened}))
             return
         tools, note = self._tools, opened.note
-        found = self.found(note)
         if not isinstance(found, Told) or found.value is None:
             ack(errors({RATING: missing(found)}))
             return

@@ -39,7 +39,7 @@ def test_a_new_incident_is_posted_once_and_then_edited(tmp_path: Path) -> None:
 def test_what_kept_a_first_post_back_is_handed_on_and_stays(tmp_path: Path) -> None:
     async def scene() -> None:
         async with post(tmp_path, "later") as at:
-            id = await _accept(at)
+            id = await accept(at)
             await at.settled(id)
             assert at.row(id).delayed_by == "ratelimited"
             newest = at.change(id, urgent=True, state=State.DIAGNOSED)
@@ -54,7 +54,7 @@ def test_what_kept_a_first_post_back_is_handed_on_and_stays(tmp_path: Path) -> N
 def test_an_edit_that_is_put_off_says_nothing_of_the_post(tmp_path: Path) -> None:
     async def scene() -> None:
         async with post(tmp_path, "ok", "later") as at:
-            id = await _accept(at)
+            id = await accept(at)
             await at.settled(id)
             newest = at.change(id, urgent=True, state=State.DIAGNOSED)
             await kit.until(lambda: at.row(id).sent_revision == newest)

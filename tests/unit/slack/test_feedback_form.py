@@ -1,6 +1,7 @@
 """*Wrong? Tell us the cause*: one word per person, about a cause that there is."""
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from tailhound.settings import Settings
 from tailhound.slack.deeds import Word
 from tailhound.slack.forms import SEND_AGAIN
 from tailhound.slack.modals.feedback import CHANGED
-from tailhound.slack.people import STRANGER
+from tailhound.slack.people import STRANGER, People
 from tailhound.slack.promptly import NOT_RECORDED
 from tailhound.slack.tools import TOO_LATE
 from tests.samples.incidents import CONFIRMED, FIRST, SAID_WRONG, TWO_FIT, UNKNOWN
@@ -244,4 +245,19 @@ def test_a_stranger_who_sends_is_told_in_the_form(room: Floor) -> None:
     payload = room.slack.core.submit(ANA)
     payload["user"]["team_id"] = "T0OTHER"
     assert STRANGER in str(room.deliver(envelope(), payload).body)
+    assert room.desk.stored == []
+
+
+def test_who_sends_while_slack_does_not_tell_who_it_is_is_refused_in_time(
+    room: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room.slack.core.use(ANA, "rating", "right")
+    payload = room.slack.core.submit(ANA)
+    hung = threading.Event()
+    monkeypatch.setattr(People, "_found", lambda *_: (hung.wait(10), "no answer")[1])
+    begun = time.monotonic()
+    answer = room.deliver(envelope(), payload)
+    assert time.monotonic() - begun < 2.7
+    hung.set()
+    assert "did not tell who you are (no answer)" in str(answer.body)
     assert room.desk.stored == []

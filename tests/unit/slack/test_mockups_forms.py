@@ -168,7 +168,7 @@ def answered() -> dict[str, str]:
         "diagnose prod/llm-70b": command_texts.begun_text(begun, labels, "C1"),
         "status": commands.status_text(standing, clock("03:10")),
         "approvals": commands.WAITS,
-        "stop game day": command_texts.stopped_text(stopped, is_new=True),
+        "stop game day": command_texts.stopped_text(stopped, is_new=True, now=clock("03:10")),
         "resume": command_texts.resumed_text(
             Moved(before=stopped, now=None), "ben", clock("03:10")
         ),
