@@ -246,9 +246,10 @@ def test_without_an_alertmanager_what_is_muted_is_unknown(tmp_path: Path) -> Non
             assert not made.deeds.can_silence
             found = await made.do(lambda deeds: deeds.firing((Matcher("namespace", "prod"),)))
             assert isinstance(found, Missing)
-            await made.diagnosed()
-            matched = await made.do(lambda deeds: deeds.past((Matcher("namespace", "prod"),)))
-            assert matched.alerts == 1
+            id = await made.diagnosed()
+            prod = (Matcher("namespace", "prod"),)
+            assert (await made.do(lambda deeds: deeds.past(prod, "ANOTHER"))).alerts == 1
+            assert (await made.do(lambda deeds: deeds.past(prod, id))).alerts == 0
 
     run(story())
 

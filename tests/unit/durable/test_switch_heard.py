@@ -36,6 +36,7 @@ class Replica:
             stop_file=None,
             leads=lambda: True,
             post=None,
+            redraw=lambda: None,
         )
         self.watch = OpsWatch(watching, OwnTroubles(database), lambda: clock.now)
 
