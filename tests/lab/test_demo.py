@@ -138,11 +138,28 @@ def test_re_check_in_the_channel_looks_again_in_the_same_message(demo: Demo, pag
 
     posted = page.locator("#messages .message").count()
     message.get_by_role("button", name=re.compile("Re-check")).click()
-    expect(message).to_contain_text(re.compile("being checked again|looks again|Before:"))
-    expect(message).not_to_contain_text("Being checked again", timeout=30_000)
+    expect(message).to_contain_text(re.compile("Checking again since .*asked by|same answer"))
+    expect(message).to_contain_text(re.compile("cause found", re.IGNORECASE))
+    expect(message).to_contain_text(re.compile("Checked again .* same answer"), timeout=30_000)
     expect(message).to_contain_text(re.compile("cause found", re.IGNORECASE))
     assert page.locator("#messages .message").count() == posted
     assert demo.json()["state"] == "diagnosed"
+
+
+@pytest.mark.parametrize("command", ["show", "why", "recheck"])
+def test_an_incident_is_named_in_a_command_on_a_phone(
+    demo: Demo, browser: Browser, command: str
+) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 780}, is_mobile=True)
+    page = context.new_page()
+    page.goto(demo.address("the channel"))
+    page.locator("form.command input[name=text]").fill(f"{command} {demo.address('the incident')}")
+    page.get_by_role("button", name="Send").click()
+    id = demo.address("the incident").rpartition("/")[2]
+    expect(page.locator("#messages")).to_contain_text(re.compile(f"(Incident|Recorded:) {id} "))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    _shoot(page, f"demo-{command}-360.png")
+    context.close()
 
 
 def test_somebody_takes_the_incident_on(demo: Demo, page: Page) -> None:

@@ -17,6 +17,7 @@ from tailhound.model import (
     Progress,
     Queued,
     Rating,
+    Recheck,
     Revised,
     Silenced,
     State,
@@ -213,7 +214,27 @@ BACK = replace(
     verdict_by=at(52, 30),
     previous_resolved_at=at(38),
 )
-AGAIN = replace(CONFIRMED, revision=5, n=2, state=State.INVESTIGATING, verdict_by=at(6))
+AGAIN = replace(
+    CONFIRMED,
+    revision=5,
+    n=2,
+    state=State.INVESTIGATING,
+    verdict_by=at(6),
+    recheck=Recheck(n=2, since=at(5, 30), by="ana"),
+)
+SAME_AGAIN = replace(
+    CONFIRMED,
+    revision=6,
+    n=2,
+    recheck=Recheck(n=2, since=at(5, 30), by="ana", ended_at=at(5, 48), same=True),
+)
+FAILED_AGAIN = replace(
+    AGAIN,
+    revision=6,
+    state=State.FAILED,
+    recheck=Recheck(n=2, since=at(5, 30), by="ana", ended_at=at(5, 48)),
+    failed_because="the database was full for 10 min.",
+)
 DEFERRED = replace(FIRST, state=State.DEFERRED, verdict_by=None)
 JOINED = replace(FIRST, state=State.JOINED, joined_into="7F3K")
 FAILED = replace(
@@ -238,6 +259,8 @@ EVERY_FIELD = replace(
     id="7F3K",
     n=3,
     episode=2,
+    diagnosed_in=2,
+    recheck=Recheck(n=3, since=at(16), by="ana", ended_at=at(17), same=True),
     progress=COLLECTING.progress,
     asked_until=at(17),
     resolved_at=at(38),
@@ -290,6 +313,8 @@ STATES: Mapping[str, Incident] = {
     "resolved-early": RESOLVED_EARLY,
     "back": BACK,
     "again": AGAIN,
+    "same-again": SAME_AGAIN,
+    "failed-again": FAILED_AGAIN,
     "deferred": DEFERRED,
     "joined": JOINED,
     "failed": FAILED,

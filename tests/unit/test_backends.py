@@ -122,6 +122,7 @@ def test_the_dead_mans_switch_is_unknown_at_first_then_seen_then_missed() -> Non
     clock.forward(minutes=5)
     assert plain(arrivals.lines())[1].state == "Watchdog seen 5 min ago"
     clock.forward(minutes=35)
+    arrivals.heard_anywhere(arrivals.switch_seen)
     _, watchdog = plain(arrivals.lines())
     assert (watchdog.works, watchdog.state) == (False, "no Watchdog for 40 min")
     assert watchdog.fix.startswith("route the alert Watchdog")
@@ -132,9 +133,43 @@ def test_a_watchdog_that_never_came_is_told_after_a_while_as_not_known() -> None
     arrivals = Arrivals(clock)
     clock.forward(minutes=20)
     arrivals.note(group("Watchdog", status=AlertStatus.RESOLVED))
+    arrivals.heard_anywhere(None)
     _, watchdog = plain(arrivals.lines())
     assert (watchdog.works, watchdog.state) == (None, "no Watchdog for 20 min")
     assert watchdog.effect
+
+
+def test_a_watchdog_that_another_replica_sees_works() -> None:
+    clock = Clock(NOW)
+    arrivals = Arrivals(clock)
+    arrivals.note(group("Watchdog"))
+    clock.forward(minutes=40)
+    arrivals.heard_anywhere(clock() - timedelta(minutes=4))
+    _, watchdog = plain(arrivals.lines())
+    assert (watchdog.works, watchdog.state) == (True, "Watchdog seen 4 min ago")
+    assert watchdog.detail == "not by this process"
+
+
+def test_while_the_database_does_not_tell_nobody_knows_whether_a_watchdog_comes() -> None:
+    clock = Clock(NOW)
+    arrivals = Arrivals(clock)
+    arrivals.note(group("Watchdog"))
+    arrivals.heard_anywhere(NOW)
+    clock.forward(minutes=40)
+    _, watchdog = plain(arrivals.lines())
+    assert (watchdog.works, watchdog.state) == (None, "no Watchdog for 40 min")
+    assert "the database does not tell" in watchdog.detail
+    assert watchdog.fix == ""
+
+
+def test_after_a_restart_a_watchdog_of_long_ago_is_given_the_time_of_a_repeat() -> None:
+    clock = Clock(NOW)
+    arrivals = Arrivals(clock)
+    arrivals.heard_anywhere(NOW - timedelta(hours=2))
+    assert plain(arrivals.lines())[1].works is None
+    clock.forward(minutes=16)
+    arrivals.heard_anywhere(NOW - timedelta(hours=2))
+    assert plain(arrivals.lines())[1].works is False
 
 
 def test_what_is_read_is_noted_and_what_cannot_be_read_is_not() -> None:

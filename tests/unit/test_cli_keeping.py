@@ -143,13 +143,14 @@ def test_stop_and_resume_move_the_switch_of_a_running_serve(
 ) -> None:
     found = terminal.run("stop", "game", "day")
     assert found.code == 0
-    assert re.match(r"\S+ stopped all changes \d\d:\d\d UTC: game day\n", found.out)
+    assert re.match(r"\S+ stopped all changes \d\d:\d\d UTC: “game day”\. ", found.out)
+    assert found.out.endswith(". Diagnoses go on. End: tailhound resume\n")
     with serving.reading() as connection:
         stands = stopped(connection)
     assert stands is not None
     assert stands.why == "game day"
     again = terminal.run("stop", "me", "too").out
-    assert again.startswith("Already stopped: ")
+    assert again.startswith("Already stopped. ")
     assert "game day" in again
     ended = terminal.run("resume")
     assert ended.code == 0

@@ -11,12 +11,15 @@ import pytest
 from tailhound.app.arrivals import LATE
 from tailhound.app.backends import Needs, backend_lines
 from tailhound.app.board import Mood, Standing
+from tailhound.app.chat import Chat
 from tailhound.app.ops import OpsWatch, Watching
 from tailhound.durable.ops import Notice, OwnTroubles
+from tailhound.errors import StoreUnavailable
 from tailhound.notifiers import Later, Posted, Refusal
 from tailhound.settings import Settings
 from tailhound.store.database import open_database
 from tailhound.web.parts import HealthLine
+from tests.samples.incidents import CONFIRMED, STATES
 from tests.samples.story import NOW
 
 
@@ -28,8 +31,11 @@ class World:
         self.lines: tuple[HealthLine, ...] = ()
         self.late: datetime | None = None
         self.seen: datetime | None = None
+        self.heard: list[datetime | None] = []
         self.leads = True
         self.looks = 0
+        self.drawn: list[list[str]] = []
+        self.store_fails = False
         self.said: list[tuple[str, bool]] = []
         self.answer: Posted | Later | Refusal = Posted("C0OPS", "m1")
         self.stop_file = folder / "tailhound.stop"
@@ -43,9 +49,11 @@ class World:
             backends=lambda: self.lines,
             late_since=lambda: self.late,
             switch_seen=lambda: self.seen,
+            switch_heard=self.heard.append,
             stop_file=self.stop_file,
             leads=lambda: self.leads,
             post=self._post if told else None,
+            redraw=self._redraw,
         )
         self.watch = OpsWatch(watching, OwnTroubles(self.database), lambda: self.now)
         return self.watch
@@ -54,6 +62,11 @@ class World:
         """Look once, so many seconds later."""
         self.now += timedelta(seconds=after)
         asyncio.run(self.watch.turn())
+
+    def _redraw(self) -> None:
+        if self.store_fails:
+            raise StoreUnavailable("locked")
+        self.drawn.append(list(self.watch.notes()))
 
     async def _look(self) -> None:
         self.looks += 1
@@ -89,6 +102,53 @@ def test_a_backend_that_is_down_for_a_minute_is_told_and_so_is_its_end(world: Wo
     world.turn(30)
     assert world.said[1:] == [("Prometheus does not answer in time, over", False)]
     assert world.watch.notes() == []
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_the_last_lines_are_drawn_again_when_trouble_comes_and_when_it_is_over(
+    world: World, told: bool
+) -> None:
+    world.started(told=told)
+    world.turn()
+    world.lines = (silent(),)
+    for _ in range(4):
+        world.turn()
+    note = "trouble of tailhound itself from 03:04 UTC: Prometheus does not answer in time"
+    assert world.drawn == [[note]]
+    world.lines = ()
+    for _ in range(3):
+        world.turn()
+    assert world.drawn == [[note], []]
+
+
+def test_a_replica_that_does_not_lead_has_its_last_lines_drawn_again_too(world: World) -> None:
+    world.leads = False
+    world.lines = (silent(),)
+    for _ in range(3):
+        world.turn()
+    assert len(world.drawn) == 1
+
+
+def test_while_slack_is_late_no_last_line_is_drawn_again_and_then_all_are(world: World) -> None:
+    world.late = NOW - timedelta(minutes=5)
+    for _ in range(4):
+        world.turn()
+    assert len(world.watch.notes()) == 1
+    assert world.drawn == []
+    world.late = None
+    for _ in range(2):
+        world.turn()
+    assert world.drawn == [[]]
+
+
+def test_last_lines_that_could_not_be_drawn_are_tried_again(world: World) -> None:
+    world.lines, world.store_fails = (silent(),), True
+    world.turn()
+    with pytest.raises(StoreUnavailable):
+        world.turn()
+    world.store_fails = False
+    world.turn()
+    assert len(world.drawn) == 1
 
 
 def test_a_backend_that_answers_and_refuses_a_question_is_no_trouble_of_all(world: World) -> None:
@@ -133,6 +193,15 @@ def test_the_dead_mans_switch_is_silent_only_once_it_was_seen(world: World) -> N
     world.turn(1)
     (said,) = world.said
     assert said[0].endswith("the dead man's switch, has not come in")
+
+
+def test_what_any_process_saw_of_the_dead_mans_switch_is_handed_on(world: World) -> None:
+    world.turn()
+    world.seen = world.now
+    world.turn()
+    world.seen = None
+    world.turn()
+    assert world.heard == [None, NOW + timedelta(seconds=30), NOW + timedelta(seconds=30)]
 
 
 def test_a_start_gives_the_dead_mans_switch_the_time_of_a_repeat(world: World) -> None:
@@ -211,3 +280,11 @@ def test_the_watch_ends_at_once_when_it_is_told_to(world: World) -> None:
 
     asyncio.run(run())
     assert world.looks == 0
+
+
+def test_what_is_over_does_not_tell_of_trouble_that_nobody_would_take_back() -> None:
+    chat = Chat(Settings())
+    chat.troubles = lambda: ["Prometheus does not answer"]
+    assert chat._notes(CONFIRMED) == ["Prometheus does not answer"]
+    for state in ("resolved", "joined"):
+        assert chat._notes(STATES[state]) == []

@@ -20,6 +20,7 @@ from tailhound.slack.socket import Standing
 from tailhound.sources.alertmanager import read_group
 from tailhound.web.metrics import Metrics
 from tests.unit.durable.kit import alert, body
+from tests.unit.test_board import Clock
 
 NOW = datetime(2026, 11, 30, 3, tzinfo=UTC)
 APP = {"app_token": {"env": "APP"}, "bot_token": {"env": "BOT"}, "channel": "C1"}
@@ -63,8 +64,16 @@ def told(arrivals: Arrivals, more: str = "") -> bytes:
 
 
 def watched(ago: timedelta) -> Arrivals:
-    arrivals = Arrivals(lambda: NOW - ago)
+    clock = Clock(NOW - ago)
+    arrivals = Arrivals(clock)
     arrivals.note(read_group(body(alert(name="Watchdog"))))
+    clock.forward(seconds=ago.total_seconds())
+    return arrivals
+
+
+def and_nobody_else(arrivals: Arrivals) -> Arrivals:
+    """The database says that no other process saw it."""
+    arrivals.heard_anywhere(arrivals.switch_seen)
     return arrivals
 
 
@@ -78,8 +87,8 @@ def test_a_dead_mans_switch_that_was_seen_lately_is_well() -> None:
 @pytest.mark.parametrize(
     ("arrivals", "says"),
     [
-        (watched(timedelta(hours=2)), "alert Watchdog seen 2\u00a0h ago"),
-        (Arrivals(lambda: NOW), "no alert Watchdog since that process started"),
+        (and_nobody_else(watched(timedelta(hours=2))), "alert Watchdog seen 2\u00a0h ago"),
+        (and_nobody_else(Arrivals(lambda: NOW)), "no alert Watchdog since that process started"),
     ],
     ids=["long ago", "never"],
 )
@@ -88,6 +97,22 @@ def test_one_that_is_silent_is_a_warning(arrivals: Arrivals, says: str) -> None:
         _, watchdog = lines(port)
     assert (watchdog.mood, watchdog.told) == (Mood.WARN, says)
     assert watchdog.fix == "route the alert Watchdog to this webhook, with a repeat_interval of 5m"
+
+
+def test_one_that_another_replica_sees_is_well() -> None:
+    arrivals = watched(timedelta(hours=2))
+    arrivals.heard_anywhere(NOW - timedelta(minutes=1))
+    with served(told(arrivals)) as port:
+        _, watchdog = lines(port)
+    assert (watchdog.mood, watchdog.told) == (Mood.OK, "alert Watchdog seen 60\u00a0s ago")
+
+
+def test_while_the_database_does_not_tell_the_watchdog_is_unknown_and_not_silent() -> None:
+    with served(told(watched(timedelta(hours=2)))) as port:
+        _, watchdog = lines(port)
+    assert watchdog.told.startswith("alert Watchdog seen 2\u00a0h ago; when any process saw it")
+    assert watchdog.breaks == "nobody knows whether alerts get here"
+    assert "repeat_interval" not in watchdog.fix
 
 
 @pytest.mark.parametrize(

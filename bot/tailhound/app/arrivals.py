@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
@@ -16,17 +18,23 @@ WATCHDOG = "Watchdog"
 """The alert of kube-prometheus that always fires: its absence means that nothing gets through."""
 LATE = timedelta(minutes=15)
 """Alertmanager repeats an alert that fires; a route for Watchdog does so every few minutes."""
+KNOWN_FOR = timedelta(minutes=2)
+"""How long counts what the database said last of other replicas: a few looks of the ops watch."""
 SECTION = "Alerts"
 
 ReadGroup = Callable[[bytes], AlertGroup]
 
 
+UNTOLD = "when any process saw it last is not known: the database does not tell"
 LAST_METRIC = "tailhound_last_notification_timestamp_seconds"
 WATCHDOG_METRIC = "tailhound_watchdog_timestamp_seconds"
+WATCHDOG_KNOWN_METRIC = "tailhound_watchdog_known"
 
 
 class Arrivals(Collector):
-    """Notes what is read. Of this process alone: another replica may have got the rest."""
+    """Notes what is read. Of this process alone, but for the dead man's switch: another replica may
+    have got the rest.
+    """
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
@@ -34,6 +42,8 @@ class Arrivals(Collector):
         self._started = clock()
         self._last: datetime | None = None
         self._watchdog: datetime | None = None
+        self._anywhere: datetime | None = None
+        self._told_at: datetime | None = None
 
     def noting(self, read_group: ReadGroup) -> ReadGroup:
         """The same reader, with each group noted."""
@@ -58,14 +68,26 @@ class Arrivals(Collector):
             if fires:
                 self._watchdog = now
 
+    def heard_anywhere(self, at: datetime | None) -> None:
+        """The database says when any process saw the dead man's switch last; None = none did."""
+        now = self._clock()
+        with self._lock:
+            self._anywhere, self._told_at = at, now
+
     def collect(self) -> Iterable[Metric]:
         """For /metrics: when each came in last; no sample while none has."""
+        switch = self._switch(self._clock())
         with self._lock:
-            seen = {LAST_METRIC: self._last, WATCHDOG_METRIC: self._watchdog}
+            seen = {LAST_METRIC: self._last, WATCHDOG_METRIC: switch.seen}
         says = {
             LAST_METRIC: "When the last notification of Alertmanager came in.",
-            WATCHDOG_METRIC: f"When {WATCHDOG} was seen firing last.",
+            WATCHDOG_METRIC: f"When {WATCHDOG} was seen firing last, as far as is known.",
         }
+        yield GaugeMetricFamily(
+            WATCHDOG_KNOWN_METRIC,
+            f"Whether it is known when any process saw {WATCHDOG} last: 1, else 0.",
+            value=float(switch.is_known),
+        )
         for name, at in seen.items():
             gauge = GaugeMetricFamily(name, says[name])
             if at is not None:
@@ -82,8 +104,14 @@ class Arrivals(Collector):
         """The last alert, and the dead man's switch."""
         now = self._clock()
         with self._lock:
-            last, watchdog = self._last, self._watchdog
-        return self._last_line(last, now), self._watchdog_line(watchdog, now)
+            last = self._last
+        return self._last_line(last, now), self._watchdog_line(self._switch(now), now)
+
+    def _switch(self, now: datetime) -> "_Switch":
+        with self._lock:
+            own, anywhere, told_at = self._watchdog, self._anywhere, self._told_at
+        is_known = told_at is not None and now - told_at <= KNOWN_FOR
+        return _Switch(own, max((at for at in (own, anywhere) if at), default=None), is_known)
 
     def _last_line(self, last: datetime | None, now: datetime) -> HealthLine:
         state = f"{_ago(last, now)} ago" if last else f"none since {day_clock(self._started, now)}"
@@ -95,24 +123,35 @@ class Arrivals(Collector):
             section=SECTION,
         )
 
-    def _watchdog_line(self, watchdog: datetime | None, now: datetime) -> HealthLine:
-        name = "Dead man's switch"
-        if watchdog is not None and now - watchdog <= LATE:
-            state = f"{WATCHDOG} seen {_ago(watchdog, now)} ago"
-            return HealthLine(name=name, state=state, works=True, section=SECTION)
-        if watchdog is None and now - self._started <= LATE:
-            state = f"no {WATCHDOG} yet"
-            return HealthLine(name=name, state=state, works=None, section=SECTION,
-                              detail=f"since {day_clock(self._started, now)}")  # fmt: skip
-        since = f"for {_ago(watchdog or self._started, now)}"
-        return HealthLine(
-            name=name,
-            state=f"no {WATCHDOG} {since}",
-            works=False if watchdog else None,
+    def _watchdog_line(self, switch: "_Switch", now: datetime) -> HealthLine:
+        seen = switch.seen
+        line = partial(HealthLine, name="Dead man's switch", section=SECTION)
+        if seen is not None and now - seen <= LATE:
+            by = "" if seen == switch.own else "not by this process"
+            return line(state=f"{WATCHDOG} seen {_ago(seen, now)} ago", works=True, detail=by)
+        if switch.own is None and now - self._started <= LATE:
+            since = f"since {day_clock(self._started, now)}"
+            return line(state=f"no {WATCHDOG} yet", works=None, detail=since)
+        silent = f"no {WATCHDOG} for {_ago(seen or self._started, now)}"
+        if not switch.is_known:
+            return line(state=silent, works=None, detail=UNTOLD)
+        return line(
+            state=silent,
+            works=False if seen else None,
             effect="nobody notices when alerts no longer get here",
             fix=f"route the alert {WATCHDOG} to this webhook, with a repeat_interval of 5m",
-            section=SECTION,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Switch:
+    """When the dead man's switch was seen by this process, and by any that is known of; whether
+    the database said so just now. Without it others may have seen it since.
+    """
+
+    own: datetime | None
+    seen: datetime | None
+    is_known: bool
 
 
 def _ago(at: datetime, now: datetime) -> str:

@@ -11,7 +11,7 @@ from tailhound.durable import storm
 from tailhound.durable.asking import Destination, Place
 from tailhound.durable.elsewhere import Detours
 from tailhound.durable.outbox import Manners
-from tailhound.model import Incident
+from tailhound.model import CLOSED_STATES, Incident
 from tailhound.notifiers import PARTS
 from tailhound.settings import Settings
 from tailhound.slack.buttons import Offers
@@ -19,10 +19,9 @@ from tailhound.slack.calls import client, fingerprint
 from tailhound.slack.deeds import Deeds
 from tailhound.slack.listeners import SlackListeners
 from tailhound.slack.notifier import SlackNotifier
+from tailhound.slack.seconds import CALL_SECONDS
 from tailhound.slack.socket import Around, SlackSocket, Standing
 from tailhound.store.incidents import IncidentReader
-
-SLACK_SECONDS = 10.0
 
 
 class Chat:
@@ -93,7 +92,7 @@ class Chat:
             return None
         token.token()  # what can't be read keeps tailhound from starting
         self._notifier = SlackNotifier(
-            client(token.token, self._slack.api_url, SLACK_SECONDS),
+            client(token.token, self._slack.api_url, CALL_SECONDS),
             public_url=self._settings.listen.public_url,
             channel_limit=self._channel_limit,
             offers=self._offers,
@@ -119,8 +118,10 @@ class Chat:
         )
 
     def _notes(self, incident: Incident) -> Sequence[str]:
+        """What is wrong now is told of what is open: nobody draws the others again when it ends."""
         refused = why_no_thread(incident, self._slack)
-        return [*([refused] if refused else []), *self.troubles()]
+        troubles = self.troubles() if incident.state not in CLOSED_STATES else ()
+        return [*([refused] if refused else []), *troubles]
 
     def close(self) -> None:
         """End what the notifier is still making; called on the event loop."""
@@ -140,7 +141,7 @@ class Chat:
         if self._slack.bot_token is None:
             return
         around.say(f"Slack: bot token {fingerprint(self._slack.bot_token.token())}")
-        web = client(self._slack.bot_token.token, self._slack.api_url, SLACK_SECONDS)
+        web = client(self._slack.bot_token.token, self._slack.api_url, CALL_SECONDS)
         self._listeners = SlackListeners(web, deeds)
         if self._slack.app_token is not None:
             self._socket = SlackSocket(web, self._slack.app_token.token, self._listeners, around)

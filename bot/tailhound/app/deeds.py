@@ -7,13 +7,14 @@ the loop and waits for it.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from tailhound.actions.silence import Matcher
 from tailhound.app.investigators import Make
 from tailhound.app.office import only
+from tailhound.app.whereabouts import Whereabouts
 from tailhound.diagnosis.group import at_site, key_of, subject_of, telling_labels
 from tailhound.durable.acts import Click, Person
 from tailhound.durable.by_hand import body_of
@@ -50,7 +51,8 @@ R = TypeVar("R")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
     """What the deeds are done with. `make` makes an investigator of a set of runbooks, `channels`
-    tells where an incident is shown, `parts` how the backends stand.
+    tells where an incident is shown, `parts` how the backends stand, `link` the address of a
+    message in a channel, "" where nobody knows it.
     """
 
     settings: Settings
@@ -61,6 +63,7 @@ class Given:
     silencer: AlertmanagerClient | None
     channels: Callable[[Incident], Sequence[str]]
     parts: Callable[[], Sequence[Part]]
+    link: Callable[[str, str], str]
     clock: Callable[[], datetime]
 
 
@@ -70,6 +73,7 @@ class ServerDeeds:
     def __init__(self, given: Given) -> None:
         self._given = given
         self._reader = IncidentReader.of(given.database)
+        self.whereabouts = Whereabouts(self._reader, given.link, given.settings.listen.page_of)
         self._loop = asyncio.get_running_loop()
         self._runs = asyncio.Semaphore(RUNS_AT_ONCE)
 
@@ -154,7 +158,8 @@ class ServerDeeds:
     def open(self) -> Open:
         """The newest first."""
         listed = self._reader.list(states=OPEN_STATES, limit=LISTED)
-        return Open(listed, self._reader.amount(OPEN_STATES))
+        links = self.whereabouts.links(listed)
+        return Open(listed, self._reader.amount(OPEN_STATES), links)
 
     def parts(self) -> Sequence[Part]:
         """How the backends stand."""
@@ -164,8 +169,10 @@ class ServerDeeds:
         """What the home tab shows."""
         given = self._given
         last = self._reader.list(states=(State.RESOLVED,), limit=1)
+        open_ = self.open()
+        links = {**open_.links, **self.whereabouts.links(last)}
         return Overview(
-            open=self.open(),
+            open=replace(open_, links=links),
             last=last[0] if last else None,
             month=history.month(given.database, given.clock() - MONTH),
             parts=self.parts(),

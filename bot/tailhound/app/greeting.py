@@ -17,11 +17,9 @@ from tailhound.model.names import plural
 from tailhound.rules.loading import Compiled
 from tailhound.settings import Settings
 from tailhound.slack.checkup import Point, checkup
+from tailhound.slack.seconds import CHECKUP_SECONDS
 from tailhound.transports.pool import Pool
 from tailhound.web.parts import HealthLine
-
-SLACK_SECONDS = 30.0
-"""For all questions to Slack; each ends by itself long before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +46,7 @@ async def greet(settings: Settings, site: Site, voice: Voice) -> None:
     """Look once at every backend that is configured, and tell what came of it."""
     aside = Pool("Slack", 1)
     asked = aside.run(
-        lambda: checkup(settings.slack, brief=True), time.monotonic() + SLACK_SECONDS, _let_go
+        lambda: checkup(settings.slack, brief=True), time.monotonic() + CHECKUP_SECONDS, _let_go
     )
     slack = asyncio.create_task(asked)
     try:
@@ -60,7 +58,7 @@ async def greet(settings: Settings, site: Site, voice: Voice) -> None:
         slack.cancel()
         aside.close()
     if isinstance(points, Missing):
-        points = (Point(False, f"no answer within {SLACK_SECONDS:g} s"),)
+        points = (Point(False, f"no answer within {CHECKUP_SECONDS:g} s"),)
     for point in points:
         voice.tell(_sentence(f"Slack: {point.told}", [point.breaks], point.fix), works=point.works)
 

@@ -36,17 +36,21 @@ _log = logging.getLogger(__name__)
 class Watching:
     """What is looked at: `look` asks the backends, `backends` tells how they stand; `late_since` is
     when the oldest message was due that Slack has not taken, None = nothing is late; it blocks.
-    `switch_seen` is when the dead man's switch was seen by this process. `leads` is true of one
-    replica; it blocks. `post` None = there is no channel for it.
+    `switch_seen` is when the dead man's switch was seen by this process; `switch_heard` is told
+    when any process saw it last. `leads` is true of one replica; it blocks. `post` None = there
+    is no channel for it. `redraw` has the messages of open incidents looked at again, whose last
+    line says what is wrong; it blocks.
     """
 
     look: Callable[[], Awaitable[None]]
     backends: Callable[[], Sequence[HealthLine]]
     late_since: Callable[[], datetime | None]
     switch_seen: Callable[[], datetime | None]
+    switch_heard: Callable[[datetime | None], None]
     stop_file: Path | None
     leads: Callable[[], bool]
     post: Post | None
+    redraw: Callable[[], None]
 
 
 class OpsWatch:
@@ -59,6 +63,7 @@ class OpsWatch:
         self._stopping = asyncio.Event()
         self._was_late = False
         self._current: Sequence[OwnTrouble] = ()
+        self._is_stale = False
 
     def notes(self) -> Sequence[str]:
         """What is wrong now, for the last line of a message: true whenever it is read."""
@@ -85,12 +90,23 @@ class OpsWatch:
     async def turn(self) -> None:
         """Look once, and tell what is to be told."""
         await self._watching.look()
-        self._current = await self._blocking.run(self._standing)
+        before, self._current = self._current, await self._blocking.run(self._standing)
+        self._is_stale = self._is_stale or _kinds(before) != _kinds(self._current)
         post = self._watching.post
-        if post is None or not await self._blocking.run(self._watching.leads):
+        if post is not None and await self._blocking.run(self._watching.leads):
+            for due in await self._blocking.run(self._rows.watch, self._now(), self._current):
+                await self._tell(post, due)
+        await self._redraw()
+
+    async def _redraw(self) -> None:
+        """Have the last lines say what is wrong now, by each process, as each tells what it sees.
+
+        Edits nobody waits for are left until Slack takes messages in time.
+        """
+        if not self._is_stale or _SLACK in {kind for kind, _ in _kinds(self._current)}:
             return
-        for due in await self._blocking.run(self._rows.watch, self._now(), self._current):
-            await self._tell(post, due)
+        await self._blocking.run(self._watching.redraw)
+        self._is_stale = False
 
     async def _tell(self, post: Post, due: Notice) -> None:
         now = self._now()
@@ -149,6 +165,7 @@ class OpsWatch:
     def _switch(self, now: datetime) -> Sequence[OwnTrouble]:
         """Silent only once it was seen, by any process; a start is given the time of a repeat."""
         seen = self._rows.seen(self._watching.switch_seen())
+        self._watching.switch_heard(seen)
         if seen is None or now - max(seen, self._started) <= LATE:
             return ()
         return (
@@ -175,6 +192,10 @@ class OpsWatch:
                 fix="let tailhound look at it, or remove it",
             ),
         )
+
+
+def _kinds(troubles: Sequence[OwnTrouble]) -> set[tuple[str, datetime]]:
+    return {(one.kind, one.since) for one in troubles}
 
 
 _SLACK, _SWITCH, _FILE = "slack late", "watchdog", "stop file"

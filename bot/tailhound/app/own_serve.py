@@ -9,7 +9,7 @@ from urllib.request import ProxyHandler, build_opener
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from tailhound.app.arrivals import LATE, WATCHDOG, WATCHDOG_METRIC
+from tailhound.app.arrivals import LATE, UNTOLD, WATCHDOG, WATCHDOG_KNOWN_METRIC, WATCHDOG_METRIC
 from tailhound.app.probes import Line, Mood
 from tailhound.model.names import plural
 from tailhound.model.wording import duration
@@ -87,6 +87,9 @@ def _watchdog(found: Metrics, now: datetime) -> Line:
         told = f"alert {WATCHDOG} seen {duration(float(round(seconds)))} ago"
         if seconds <= LATE.total_seconds():
             return Line(mood=Mood.OK, name="watchdog", told=told)
+    if not found.get(WATCHDOG_KNOWN_METRIC):
+        return _warn("watchdog", f"{told}; {UNTOLD}", "nobody knows whether alerts get here",
+                     "tailhound doctor tells whether the database answers")  # fmt: skip
     return _warn("watchdog", told, "nobody notices when alerts no longer get here",
                  f"route the alert {WATCHDOG} to this webhook, with a repeat_interval of "
                  "5m")  # fmt: skip

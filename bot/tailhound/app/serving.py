@@ -207,6 +207,7 @@ class Server:
                     to.place.place for to in self._chat.destinations(incident)
                 ],
                 parts=lambda: self._site.parts_of_health(durable, recorded=self._is_demo),
+                link=self._site.message_link,
                 clock=now,
             )
         )
@@ -223,9 +224,11 @@ class Server:
             backends=self._site.backends,
             late_since=late,
             switch_seen=lambda: self._site.arrivals.switch_seen,
+            switch_heard=self._site.arrivals.heard_anywhere,
             stop_file=self._settings.stops,
             leads=durable.replicas.leads if durable.replicas else lambda: True,
             post=self._chat.ops_post(),
+            redraw=lambda: durable.outbox.redraw(SlackNotifier.name),
         )
         watch = OpsWatch(watching, OwnTroubles(database), now)
         self._chat.troubles = watch.notes

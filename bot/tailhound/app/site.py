@@ -20,6 +20,7 @@ from tailhound.slack.calls import client
 from tailhound.slack.deeds import Part
 from tailhound.slack.home import Home
 from tailhound.slack.notifier import SlackNotifier
+from tailhound.slack.seconds import HOME_SECONDS
 from tailhound.store.accuracy import accuracy
 from tailhound.store.counts import count
 from tailhound.store.database import Database
@@ -27,9 +28,6 @@ from tailhound.store.incidents import IncidentReader
 from tailhound.web.knowledge import from_recording
 from tailhound.web.metrics import Metrics
 from tailhound.web.parts import Counts, HealthLine, Parts, Stop
-
-SLACK_SECONDS = 2.0
-"""How long Slack may take to tell the address of the workspace; no page waits for it."""
 
 
 class Site:
@@ -106,9 +104,13 @@ class Site:
         if self._home is None and not self._slack_page:
             return ""
         found = reader.messages(incident.id, SlackNotifier.name)
-        if not found:
-            return ""
-        return self._home.link(*found[0]) if self._home else f"{self._slack_page}#m{found[0][1]}"
+        return self.message_link(*found[0]) if found else ""
+
+    def message_link(self, channel: str, message: str) -> str:
+        """The address of a message in Slack; "" where nobody can tell."""
+        if self._home is not None:
+            return self._home.link(channel, message)
+        return f"{self._slack_page}#m{message}" if self._slack_page else ""
 
     def _slack_home(self) -> str:
         """Where the messages without a route of their own are; "" where nobody can tell."""
@@ -152,4 +154,4 @@ def _home(settings: Settings) -> Home | None:
     token, address = settings.slack.bot_token, settings.slack.api_url
     if token is None or address != Slack().api_url:
         return None
-    return Home(lambda: client(token.token, address, SLACK_SECONDS))
+    return Home(lambda: client(token.token, address, HOME_SECONDS))

@@ -12,13 +12,14 @@ from datetime import UTC, datetime
 
 from tailhound.cli.safely import safe
 from tailhound.durable import switch
-from tailhound.durable.switch import Moved, Stopped
+from tailhound.durable.switch import Moved
 from tailhound.errors import SettingsError, StoreUnavailable
-from tailhound.model.wording import day_clock, duration
+from tailhound.model.may_change import Pen, resumed_told, stopped_told
 from tailhound.settings import Settings, load
 from tailhound.store.beside import writing_beside
 
 DONE, FINDINGS = 0, 1
+PEN = Pen(value=safe, code=safe, resume="tailhound resume")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -55,24 +56,11 @@ def who() -> str:
 
 def stopped_text(moved: Moved, now: datetime) -> str:
     """What came of `stop`: who stopped first, since when and why, and how it ends."""
-    already = "Already stopped: " if moved.before else ""
-    told = stands_text(moved.now, now) if moved.now else "changes are not stopped"
-    return f"{already}{told}\nDiagnoses go on. End: tailhound resume"
-
-
-def stands_text(stopped: Stopped, now: datetime) -> str:
-    """`ana stopped all changes 02:40 UTC: game day`."""
-    at = f" {day_clock(stopped.at, now)}" if stopped.at else ""
-    why = f": {safe(stopped.why, 200)}" if stopped.why else ""
-    return f"{safe(stopped.by, 40) or 'somebody'} stopped all changes{at}{why}"
+    if moved.now is None:
+        return "Changes are not stopped."
+    return stopped_told(moved.now, already=moved.before is not None, pen=PEN, now=now)
 
 
 def resumed_text(moved: Moved, by: str, now: datetime) -> str:
     """What came of `resume`."""
-    was = moved.before
-    if was is None:
-        return "Nothing was stopped."
-    if was.file:
-        return f"not changed: {safe(was.file, 300)} stops all changes as long as it exists"
-    off = f"; off for {duration((now - was.at).total_seconds())}" if was.at else ""
-    return f"Changes are no longer stopped ({safe(by, 40)}, {day_clock(now, now)}{off})."
+    return resumed_told(moved.before, by, pen=PEN, now=now)

@@ -11,7 +11,7 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from tailhound.durable.tasks import Task
-from tailhound.model import Happened, Incident, State, badness
+from tailhound.model import Happened, Incident, Recheck, State, badness
 from tailhound.settings import Belated, Incidents
 from tailhound.store.records import Record
 from tailhound.store.tables import investigation, outbox
@@ -108,9 +108,12 @@ def asked(record: Record, reason: str, now: datetime, terms: Terms) -> Record:
     """
     if record.is_active:
         return replace(record, waiting=reason)
-    stays = record.incident.state is State.RESOLVED
+    it = record.incident
+    stays = it.state is State.RESOLVED
+    by_somebody = it.recheck is not None and it.recheck.n == it.n + 1
     return replace(record, waiting="").edited(
-        n=record.incident.n + 1,
+        n=it.n + 1,
+        recheck=it.recheck if by_somebody else Recheck(n=it.n + 1, since=now) if it.n else None,
         state=State.RESOLVED if stays else State.INVESTIGATING,
         verdict_by=now + timedelta(seconds=terms.verdict_seconds),
         causes_checked=terms.causes,

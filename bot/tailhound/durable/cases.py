@@ -122,7 +122,9 @@ class Cases:
             self._desk.boot.hook("before_decide")
             asked = self._asked_for(connection, id, n)
             end = verdicts.late_by(asked.verdict_by, self._desk.terms())
-            asked = replace(asked, until=end if late and end > now else None)
+            standing = records.read_whole(connection, id)
+            old = standing.diagnosis if standing and standing.verdict_stands else None
+            asked = replace(asked, until=end if late and end > now else None, old=old)
             after = self._desk.change(
                 connection,
                 id,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from tailhound.durable.arrivals import Item
 from tailhound.durable.asking import noted
-from tailhound.model import Alert, AlertStatus, Incident, State
+from tailhound.model import Alert, AlertStatus, Incident, Recheck, State
 from tailhound.model.wording import clock, day_clock
 from tailhound.store.records import Record
 
@@ -58,6 +58,7 @@ def reopened(record: Record, now: datetime) -> Record:
         previous_resolved_at=it.resolved_at,
         resolved_at=None,
         unheard=False,
+        recheck=None,
         alerts=(),
         truncated_alerts=0,
     )
@@ -136,6 +137,7 @@ def unheard_now(record: Record, now: datetime) -> Record:
         resolved_at=max(heard, record.incident.since),
         unheard=True,
         asked_until=None,
+        recheck=_begun(record),
     )
     since = day_clock(heard, now)
     return noted(over, now, f"Nothing was heard of it since {since}: it counts as over")
@@ -147,6 +149,15 @@ def resolved_now(record: Record, now: datetime) -> Record:
     ends = [alert.ends_at for alert in it.alerts if alert.ends_at is not None]
     credible = [at for at in ends if it.since <= at <= now]
     resolved = replace(record, waiting="").edited(
-        state=State.RESOLVED, resolved_at=max(credible, default=now), asked_until=None
+        state=State.RESOLVED,
+        resolved_at=max(credible, default=now),
+        asked_until=None,
+        recheck=_begun(record),
     )
     return noted(resolved, now, "All alerts are resolved")
+
+
+def _begun(record: Record) -> Recheck | None:
+    """The check of its verdict, unless it still waited behind another one: it never begins."""
+    found = record.incident.recheck
+    return found if found is not None and found.n <= record.incident.n else None

@@ -6,7 +6,6 @@ nothing new are answered from what this process has seen committed; the database
 """
 
 import asyncio
-import queue
 import threading
 import time
 from collections import Counter
@@ -25,6 +24,7 @@ from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
 from tailhound.durable.hearing import Ear
 from tailhound.durable.known import Accepted, Known, known_of
+from tailhound.durable.line import Entry, Line
 from tailhound.durable.memory import Heard, Memory
 from tailhound.durable.turns import Turns
 from tailhound.errors import StoreUnavailable
@@ -40,8 +40,6 @@ LARGE = 256 * 1024
 REMEMBERED = 50_000
 FLUSH_SECONDS = 5.0
 STOP_SECONDS = 2.0
-
-Entry = tuple[Arrival, Future[Accepted]]
 
 __all__ = ["Accepted", "Intake", "Totals"]
 
@@ -74,7 +72,7 @@ class Intake:
         self._boot = boot
         self._reading = Blocking("read", 1)
         self._memory = Memory(REMEMBERED if database.is_sqlite else 0)
-        self._waiting: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
+        self._line = Line()
         self.ear = Ear(boot.clock())
         self._totals: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
@@ -95,7 +93,7 @@ class Intake:
         """Take nothing more; what was taken is written first."""
         self._closed = True
         self._reading.close()
-        self._waiting.put(None)
+        self._line.end()
         thread = self._thread
         deadline = asyncio.get_running_loop().time() + STOP_SECONDS
         while thread and thread.is_alive() and asyncio.get_running_loop().time() < deadline:
@@ -116,9 +114,7 @@ class Intake:
         if arrival.is_nothing:
             accepted = Accepted((), 0, 0, arrival.dropped)
         else:
-            answer: Future[Accepted] = Future()
-            self._waiting.put((arrival, answer))
-            accepted = await asyncio.wrap_future(answer)
+            accepted = await asyncio.wrap_future(self._line.join(arrival))
         self._count(accepted)
         return accepted
 
@@ -165,7 +161,7 @@ class Intake:
     def _write(self) -> None:
         is_last, turns = False, Turns("taking alerts in")
         while not is_last:
-            batch, is_last = self._next_batch()
+            batch, is_last = self._line.batch(BATCH, FLUSH_SECONDS)
             with turns.one():
                 self._take_in(batch, is_last=is_last)
             for _, answer in batch:
@@ -180,20 +176,6 @@ class Intake:
             self._flush_repeats()
         if is_last and self.ear.has_repeats:
             self._flush_repeats()
-
-    def _next_batch(self) -> tuple[list[Entry], bool]:
-        """What waits, at most BATCH webhooks; nothing after FLUSH_SECONDS without any."""
-        batch: list[Entry] = []
-        try:
-            entry = self._waiting.get(timeout=FLUSH_SECONDS)
-            while entry is not None:
-                batch.append(entry)
-                if len(batch) >= BATCH:
-                    return batch, False
-                entry = self._waiting.get_nowait()
-        except queue.Empty:
-            return batch, False
-        return batch, True
 
     def _answered(self, batch: Sequence[Entry]) -> Sequence[Entry]:
         """What is left of a batch once those are answered that bring nothing new.

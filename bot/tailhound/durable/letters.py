@@ -30,7 +30,8 @@ LEFT = "left"
 _UNSENDABLE = outbox.c.state.in_(("broken", LEFT))
 
 
-_LENGTHS = {"state": 10, "message": 200, "thread": 40, "seen": 64, "error": 2_000}
+_LENGTHS = {"state": 10, "message": 200, "thread": 40, "seen": 64, "error": 2_000,
+            "delayed_by": 200}  # fmt: skip
 """Characters of what a notifier answers that are kept; it is text from outside."""
 
 
@@ -50,6 +51,7 @@ class Claim:
     mention: str = ""
     seen: str = ""
     posted_at: float = 0.0
+    delayed_by: str = ""
     wanted: int = 0
     urgent: bool = False
 
@@ -103,6 +105,7 @@ def claim(connection: sa.Connection, place: Place, boot: str, now: datetime) -> 
         mention=row.mention,
         seen=row.seen,
         posted_at=row.posted_at,
+        delayed_by=row.delayed_by,
         wanted=row.wanted_revision,
         urgent=row.urgent,
     )
@@ -135,6 +138,7 @@ def opened(
         seen=claimed.seen,
         storm=storm_of(found) if storm_of and claimed.part == STORM else None,
         posted_at=claimed.posted_at,
+        delayed_by=claimed.delayed_by,
         urgent=claimed.urgent,
         instead_of=instead_of,
         like=None if claimed.part else _like(connection, found),
@@ -161,6 +165,8 @@ def settle(
     now: datetime,
 ) -> None:
     """Write what came of a delivery. It changes nothing when the row is no longer ours."""
+    if not isinstance(result, Posted) and result.why and not result.only_this:
+        _delay_others(connection, letter.claim, result.why)
     if isinstance(result, Posted):
         _settle(connection, letter.claim, boot, _posted(letter, result, now))
     elif isinstance(result, Later):
@@ -170,10 +176,33 @@ def settle(
             "unsure": letter.claim.unsure or result.unsure,
             "lost": _lost(letter.claim, result),
             "error": result.why,
+            "delayed_by": _delayed(letter.claim, result.why),
         }
         _settle(connection, letter.claim, boot, values)
     else:
         give_up(connection, letter.claim, boot, result.why)
+
+
+def _delay_others(connection: sa.Connection, claimed: Claim, why: str) -> None:
+    """What keeps one message from a place keeps the others that wait for it, untried."""
+    mine = outbox.alias("mine")
+    notifier = sa.select(mine.c.notifier).where(mine.c.id == claimed.id).scalar_subquery()
+    connection.execute(
+        sa.update(outbox)
+        .where(
+            outbox.c.notifier == notifier,
+            outbox.c.place == claimed.place,
+            outbox.c.state == "pending",
+            outbox.c.part == "",
+            outbox.c.message == "",
+        )
+        .values(delayed_by=clean(why)[: _LENGTHS["delayed_by"]])
+    )
+
+
+def _delayed(claimed: Claim, why: str) -> str:
+    """What keeps a message from being posted: the last reason that was told."""
+    return why if why and not claimed.message else claimed.delayed_by
 
 
 def _lost(claimed: Claim, result: Later) -> int:
@@ -186,7 +215,8 @@ def _lost(claimed: Claim, result: Later) -> int:
 
 def give_up(connection: sa.Connection, claimed: Claim, boot: str, why: str) -> None:
     """Leave a claimed row to a person: `why` names what must be done."""
-    _settle(connection, claimed, boot, {"state": "broken", "urgent": False, "error": why})
+    values = {"state": "broken", "urgent": False, "error": why}
+    _settle(connection, claimed, boot, {**values, "delayed_by": _delayed(claimed, why)})
 
 
 def _settle(

@@ -19,6 +19,7 @@ from tailhound.store.records import chunks, raise_revision, read_whole
 from tailhound.store.tables import alert, confirmed, incident, outbox
 
 HELD = "held"
+_HELD = {"state": HELD, "delayed_by": "many incidents at once"}
 BACKLOG = 30
 """First posts that wait for one channel: at one a second they are 30 s late."""
 
@@ -113,7 +114,7 @@ def hold(connection: sa.Connection, place: Place, limits: Limits, now: datetime)
         return 0
     _begin(connection, place, rows[0].incident_id, since)
     for chunk in chunks([row.id for row in rows]):
-        connection.execute(sa.update(outbox).where(outbox.c.id.in_(chunk)).values(state=HELD))
+        connection.execute(sa.update(outbox).where(outbox.c.id.in_(chunk)).values(_HELD))
     return len(rows)
 
 

@@ -15,6 +15,7 @@ from tailhound.model import (
     Happened,
     Incident,
     Progress,
+    Recheck,
     Revised,
     State,
 )
@@ -40,13 +41,15 @@ TOO_LATE_SECONDS = 120.0
 class AskedFor:
     """One investigation as it was asked for: by which compiled set, when, and until when.
 
-    `until` is when who was silent is asked for the last time, None when nobody is.
+    `until` is when who was silent is asked for the last time, None when nobody is. `old` is the
+    verdict that stands in this episode.
     """
 
     sha: str
     requested_at: datetime
     verdict_by: datetime
     until: datetime | None = None
+    old: Diagnosis | None = None
 
 
 def progressed(record: Record, n: int, progress: Progress) -> Record | None:
@@ -66,23 +69,51 @@ def diagnosed(
 ) -> Record | None:
     """The record with the verdict of investigation `n`, unless that one has ended already.
 
-    Nobody is asked again when the incident has ended since.
+    `asked.old` is the verdict that stood until now: one that differs names it. Nobody is asked
+    again when the incident has ended since.
     """
     if record.done >= n:
         return None
-    it = record.incident
+    it, old = record.incident, asked.old
     is_last = it.n != n or it.state is State.JOINED or has_ended(it, asked.requested_at)
     after = replace(record, done=n).edited(
         state=it.state if it.state in _KEEPS else State.DIAGNOSED,
         diagnosis=diagnosis,
+        diagnosed_in=it.episode,
         progress=None,
-        revised=None,
+        revised=_replaced(it, old, diagnosis, now) if old else None,
+        recheck=_checked(it, n, old, diagnosis, now),
         asked_until=None if is_last else asked.until,
         failed_because="",
     )
     late = _came_late(it, asked, now)
     after = noted(after, now, late) if late else after
-    return noted(_with_changes(after, diagnosis), now, f"Verdict: {headline(diagnosis)}")
+    same = old is not None and _essence(old) == _essence(diagnosis)
+    word = "Checked again, same answer" if same else "Verdict"
+    return noted(_with_changes(after, diagnosis), now, f"{word}: {headline(diagnosis)}")
+
+
+def _replaced(it: Incident, old: Diagnosis, new: Diagnosis, now: datetime) -> Revised | None:
+    """What a check of a verdict that stood makes of it: None where it came to the same."""
+    if _essence(old) == _essence(new):
+        return None
+    at = new.decided_at or now
+    by = it.recheck.by if it.recheck else ""
+    why = f"checked again, asked by {by}" if by else "checked again"
+    return Revised(at=at, was_at=old.decided_at or now, was=headline(old), why=why)
+
+
+def _checked(
+    it: Incident, n: int, old: Diagnosis | None, new: Diagnosis, now: datetime
+) -> Recheck | None:
+    """The check of the verdict that has ended; one that waits behind investigation `n` goes on."""
+    found = it.recheck
+    if found is None or found.n > n:
+        return found
+    if old is None:
+        return None
+    same = _essence(old) == _essence(new)
+    return replace(found, ended_at=new.decided_at or now, same=same)
 
 
 def _came_late(it: Incident, asked: AskedFor, now: datetime) -> str:
@@ -124,10 +155,11 @@ def failed(record: Record, n: int, why: str, now: datetime) -> Record | None:
     """The record after tailhound itself failed at investigation `n`."""
     if record.done >= n:
         return None
-    it = record.incident
+    it, check = record.incident, record.incident.recheck
     after = replace(record, done=n).edited(
         state=it.state if it.state in _KEEPS else State.FAILED,
         progress=None,
+        recheck=replace(check, ended_at=now) if check and check.n <= n else check,
         failed_because=why[:400],
     )
     return noted(after, now, f"tailhound itself failed: {why[:200]}")
@@ -147,7 +179,9 @@ def revised(
     if record.incident.revised == note:
         return None
     line = f"Verdict revised: {headline(new)}; it was: {headline(old)}"
-    after = _with_changes(record.edited(diagnosis=new, revised=note), new)
+    check = record.incident.recheck
+    waits = check if check and check.ended_at is None else None  # the other one is old news
+    after = _with_changes(record.edited(diagnosis=new, revised=note, recheck=waits), new)
     return noted(after, now, line)
 
 

@@ -9,8 +9,9 @@ from tailhound.durable import storm
 from tailhound.durable.acts import Click, Person, clicked
 from tailhound.durable.asking import noted, put, task_of
 from tailhound.durable.desk import Desk
-from tailhound.model import State
+from tailhound.model import Recheck, State
 from tailhound.store import records
+from tailhound.store.records import Record
 from tailhound.store.tables import incident, investigation
 
 
@@ -44,12 +45,13 @@ class Wishes:
             if home is None:
                 return False
             reason = f"re-check by {by}"[:200]
-            self._desk.change(
-                connection,
-                home,
-                lambda r: noted(replace(r, waiting=reason), now, f"Re-check asked for by {by}"),
-                urgent=True,
-            )
+
+            def edit(record: Record) -> Record:
+                check = Recheck(n=record.incident.n + 1, since=now, by=by)
+                after = replace(record, waiting=reason).edited(recheck=check)
+                return noted(after, now, f"Re-check asked for by {by}")
+
+            self._desk.change(connection, home, edit, urgent=True)
         return True
 
     def waiting(self, id: str) -> int | None:

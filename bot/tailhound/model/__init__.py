@@ -24,6 +24,7 @@ from tailhound.model.incident import (
     Happened,
     Incident,
     Progress,
+    Recheck,
     Revised,
     State,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "Queued",
     "Rating",
     "Reason",
+    "Recheck",
     "Revised",
     "Seen",
     "Shared",

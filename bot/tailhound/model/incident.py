@@ -66,6 +66,21 @@ class Revised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recheck:
+    """The newest time that a verdict was, or is, asked for once more, by investigation `n`.
+
+    `by` is a plain name, "" = nobody asked: another alert came. `ended_at` is set once it has
+    ended; `same`: it came to what was said before.
+    """
+
+    n: int
+    since: datetime
+    by: str = ""
+    ended_at: datetime | None = None
+    same: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
     """Everything that a surface (Slack, web, terminal, JSON) needs to show one incident.
 
@@ -74,7 +89,8 @@ class Incident:
     `revision` grows with every change of what people see. `causes_checked` is the number of
     runbooks that run. `unreadable` holds the reason for a body that was stored raw. `queued` is set
     while it is DEFERRED. `feedback` holds one word per person. `unheard`: nobody said that it is
-    over, but nothing was heard of it since `resolved_at`.
+    over, but nothing was heard of it since `resolved_at`. `diagnosed_in` is the episode of the
+    newest verdict, 0 = none, or nobody noted it.
     """
 
     id: str
@@ -90,7 +106,9 @@ class Incident:
     verdict_by: datetime | None = None
     progress: Progress | None = None
     diagnosis: Diagnosis | None = None
+    diagnosed_in: int = 0
     revised: Revised | None = None
+    recheck: Recheck | None = None
     resolved_at: datetime | None = None
     previous_resolved_at: datetime | None = None
     joined_into: str = ""
@@ -106,6 +124,19 @@ class Incident:
     queued: Queued | None = None
     asked_until: datetime | None = None
     unheard: bool = False
+
+    @property
+    def verdict_stands(self) -> bool:
+        """Whether its diagnosis is of this episode; that of an earlier one is only what it was."""
+        noted = self.diagnosed_in or 1
+        return self.diagnosis is not None and noted == self.episode
+
+    @property
+    def is_rechecked(self) -> bool:
+        """Whether it is being checked again while its verdict stands."""
+        asked = self.recheck is not None and self.recheck.ended_at is None
+        under_way = self.state in (State.INVESTIGATING, State.DEFERRED)
+        return self.verdict_stands and (under_way or asked) and self.state is not State.JOINED
 
     @property
     def firing(self) -> tuple[Alert, ...]:

@@ -1,9 +1,11 @@
 """Whether tailhound may change anything, in words: worded once, so that no two places disagree."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from tailhound.model.wording import day_clock
+from tailhound.model.wording import day_clock, duration
 
 NO_CHANGES = "no changes exist in this version"
 
@@ -20,6 +22,29 @@ class Stops(Protocol):
         """Since when."""
 
 
+class Switched(Stops, Protocol):
+    """The same, with the reason that was given, and the file that stops them, "" = a person did."""
+
+    @property
+    def why(self) -> str:
+        """The reason."""
+
+    @property
+    def file(self) -> str:
+        """The path of the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pen:
+    """How a place writes: a value from outside and a name of a file or command, each of at most so
+    many characters; `resume` is what ends a stop there.
+    """
+
+    value: Callable[[str, int], str]
+    code: Callable[[str, int], str]
+    resume: str
+
+
 def allowed(mode: str) -> str:
     """What the mode allows, behind "changes": `off (observe mode)`."""
     none = ", but this version has none" if mode == "one-click" else ""
@@ -32,3 +57,28 @@ def changes_stand(mode: str, stopped: Stops | None, now: datetime) -> str:
         return allowed(mode)
     by = f" by {stopped.by}" if stopped.by else ""
     return f"stopped{by}{f' since {day_clock(stopped.at, now)}' if stopped.at else ''}"
+
+
+def stopped_told(stopped: Switched, *, already: bool, pen: Pen, now: datetime) -> str:
+    """`ana stopped all changes 02:40 UTC: “game day”. Diagnoses go on. End: tailhound resume`."""
+    by, why = pen.value(stopped.by, 40) or "somebody", pen.value(stopped.why, 200)
+    who = f"{by[0].upper()}{by[1:]}" if stopped.file or not stopped.by else by
+    at = f" {day_clock(stopped.at, now)}" if stopped.at else ""
+    reason = f": “{why}”" if why else ""
+    first = "Already stopped. " if already else ""
+    end = f"remove {pen.code(stopped.file, 300)}" if stopped.file else pen.resume
+    return f"{first}{who} stopped all changes{at}{reason}. Diagnoses go on. End: {end}"
+
+
+def resumed_told(was: Switched | None, by: str, *, pen: Pen, now: datetime) -> str:
+    """What came of a resume, of how the switch stood before: a file goes on stopping changes."""
+    if was is None:
+        return "Nothing was stopped."
+    if was.file:
+        file = pen.code(was.file, 300)
+        return (
+            f"Not changed. {file} stops all changes as long as it exists. Remove it where "
+            "tailhound runs."
+        )
+    off = f"; off for {duration((now - was.at).total_seconds())}" if was.at else ""
+    return f"Changes are no longer stopped ({pen.value(by, 40)}, {day_clock(now, now)}{off})."

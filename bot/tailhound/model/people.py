@@ -70,8 +70,8 @@ class Feedback:
 class Shared:
     """What most incidents of a storm have in common, by their labels.
 
-    `kind` is "node" | "workload" | "namespace". `incidents` of them share it, and of those the one
-    with the id `first` began first.
+    `kind` is "node" | "rack" | "workload" | "namespace" | "zone". `incidents` of them share it,
+    and of those the one with the id `first` began first.
     """
 
     kind: str

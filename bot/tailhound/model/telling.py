@@ -12,12 +12,12 @@ from datetime import datetime
 
 from tailhound.model.candidates import nearest
 from tailhound.model.evidence import ANSWERED, Asked, EvidenceStatus
-from tailhound.model.incident import Incident
+from tailhound.model.incident import Incident, Recheck, State
 from tailhound.model.names import backend_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.unanswered import down, worth_asking
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
-from tailhound.model.wording import clock, count, with_usual
+from tailhound.model.wording import clock, count, day_clock, with_usual
 
 _ENDS = {
     EvidenceStatus.COLLECTED: "answered",
@@ -201,6 +201,26 @@ def counts(diagnosis: Diagnosis | None) -> str:
     amounts = [(sum(one.verdict is verdict for one in causes), words[verdict]) for verdict in order]
     told = [f"{amount} {word}" for amount, word in amounts if amount or word != "not applicable"]
     return f"{plural(len(causes), 'cause')} checked: {', '.join(told)}"
+
+
+def rechecked(incident: Incident, now: datetime) -> str:
+    """`Checking again since 03:12 UTC (asked by ana)…`, above the verdict that stands meanwhile;
+    and how that ended, unless another verdict took its place. "" where nobody checks again.
+    """
+    if not incident.verdict_stands:
+        return ""
+    check = incident.recheck or Recheck(n=0, since=incident.since, ended_at=incident.since)
+    told = incident.recheck is not None
+    since = f" since {day_clock(check.since, now)}" if told else ""
+    since += f" (asked by {check.by})" if check.by else ""
+    ended = f" {day_clock(check.ended_at, now)}" if check.ended_at and told else ""
+    if incident.is_rechecked:
+        waits = incident.state is State.DEFERRED
+        return f"{'Waiting its turn to be checked' if waits else 'Checking'} again{since}…"
+    if incident.failed_because:
+        why = incident.failed_because.rstrip(".")
+        return f"Checking again failed{ended}, this is still the verdict from before: {why}"
+    return f"Checked again{ended}: same answer." if check.same else ""
 
 
 def warnings(causes: Iterable[Cause]) -> tuple[str, ...]:

@@ -56,12 +56,13 @@ class Delivery:
     `place` is the notifier's own address ("C0123" for Slack). `message` is the id of the message
     that stands already (Slack's ts), "" before the first post. `unsure` is true when an earlier
     post was sent and its answer never seen: the notifier looks for it before it posts again.
-    `lost_posts` counts those posts: where nothing can be looked up, there is a second one but never
-    a third. `urgent` is true for news that people wait for: a verdict, what became of a click, a
-    resolution. `instead_of` names the places of this incident that refuse it, where this one stands
-    in for them. `like` is an earlier incident of the same cause, None where there is none, or no
-    cause was found. `holds` is asked right before each call that people can see the effect of: once
-    it is false another replica has taken the message over, and this one leaves it.
+    `lost_posts` counts those posts: where nothing can be looked up, there is a second one but
+    never a third. `urgent` is true for news that people wait for: a verdict, what became of a
+    click, a resolution. `delayed_by` is what kept the first post back, "" = nothing, or nobody
+    told. `instead_of` names the places of this incident that refuse it, where this one stands
+    in for them. `like` is an earlier incident of the same cause, None where there is none, or
+    no cause was found. `holds` is asked right before each call that people can see the effect
+    of: once it is false another replica has taken the message over, and this one leaves it.
     """
 
     id: int
@@ -77,6 +78,7 @@ class Delivery:
     seen: str = ""
     storm: Storm | None = None
     posted_at: float = 0.0
+    delayed_by: str = ""
     urgent: bool = False
     instead_of: tuple[str, ...] = ()
     like: Like | None = None

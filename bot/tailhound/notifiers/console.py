@@ -50,11 +50,19 @@ def line(incident: Incident) -> str:
     return shown if len(shown) <= _LIMIT else f"{shown[: _LIMIT - 1]}…"
 
 
+_DECIDED = frozenset({State.DIAGNOSED, State.MITIGATING})
+
+
+def _goes_on(incident: Incident) -> bool:
+    """Whether its verdict stands while it is checked again."""
+    return incident.state in (State.INVESTIGATING, State.DEFERRED) and incident.verdict_stands
+
+
 def _state(incident: Incident) -> str:
     diagnosis = incident.diagnosis
     if incident.unreadable and incident.state is not State.JOINED:
         return "unreadable alert"
-    if incident.state in (State.DIAGNOSED, State.MITIGATING) and diagnosis is not None:
+    if diagnosis is not None and (incident.state in _DECIDED or _goes_on(incident)):
         return diagnosis.outlook.value
     if incident.state is State.INVESTIGATING and incident.episode > 1:
         return "back again"
@@ -72,8 +80,9 @@ def _rest(incident: Incident) -> str:
         return f"{incident.failed_because.rstrip('.') or 'no verdict'}; the alert stands"
     if incident.state is State.RESOLVED:
         return _resolved(incident)
-    if incident.state is State.DIAGNOSED and incident.diagnosis is not None:
-        return ", ".join([headline(incident), *_symptom(incident)])
+    if incident.state is State.DIAGNOSED or _goes_on(incident):
+        again = ["checking again"] if _goes_on(incident) else []
+        return ", ".join([headline(incident), *_symptom(incident), *again])
     return f"{incident.name}, since {clock(incident.since)}"
 
 

@@ -20,7 +20,8 @@ SILENCE: Final = "silence"
 """*Silence…*: opens the preview of what would be muted."""
 
 WRONG: Final = "wrong"
-"""*Wrong? Tell us the cause*, and *Tell us the cause* where none was confirmed: opens a form."""
+"""*Wrong? Tell us the cause*, *Tell us the cause* where none was confirmed, *Add or change an
+answer* once somebody has told it: opens a form."""
 
 RIGHT: Final = "right"
 """*Yes, that was it*."""

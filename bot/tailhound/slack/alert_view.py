@@ -23,11 +23,11 @@ _CLUSTER = 2
 class AlertView:
     """What a template may ask. `ink` says how long values and lists may be.
 
-    `page`: the page has an address, which is
-    `page_url` where it is to be linked. `asks`: people's clicks reach tailhound. `posted_at` is the
-    Unix time of the first post, 0 before it. `notes` are what else there is to know about this
-    message: tailhound's own trouble, an annotation that was not followed. `like` is an earlier
-    incident of the same cause.
+    `page`: the page has an address, which is `page_url` where it is to be linked. `asks`: people's
+    clicks reach tailhound. `posted_at` is the Unix time of the first post, 0 before it,
+    `delayed_by` what kept it back. `notes` are what else there is to know about this message:
+    tailhound's own trouble, an annotation that was not followed. `like` is an earlier incident
+    of the same cause.
     """
 
     incident: Incident
@@ -36,6 +36,7 @@ class AlertView:
     page: bool
     asks: bool = True
     posted_at: float = 0.0
+    delayed_by: str = ""
     notes: tuple[str, ...] = ()
     like: Like | None = None
     page_url: str = ""

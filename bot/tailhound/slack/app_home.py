@@ -56,7 +56,9 @@ def home_view(found: Overview, *, mode: str, page: str, now: datetime) -> dict[s
         section("month-list", _month(found)),
         header("health", "Health"),
         section("health-list", f"{parts} · {changes}" if parts else changes),
-        section("stopped", stopped_text(found.stopped, is_new=True) if found.stopped else ""),
+        section(
+            "stopped", stopped_text(found.stopped, is_new=True, now=now) if found.stopped else ""
+        ),
         actions("acts", (*(() if found.stopped else (stop,)), *links)),
     )
     return {"type": "home", "blocks": [dict(block) for block in blocks if block]}
@@ -69,7 +71,8 @@ def _open(found: Overview, now: datetime, page: str) -> str:
     if last is None or last.resolved_at is None:
         return "Nothing is open."
     at = day_clock(last.resolved_at, now)
-    return f"Nothing is open. Last incident: {escape.value(last.id)}, {telling.ended(last)} {at}."
+    id = escape.link(found.open.links.get(last.id, ""), escape.value(last.id))
+    return f"Nothing is open. Last incident: {id}, {telling.ended(last)} {at}."
 
 
 def _month(found: Overview) -> str:

@@ -62,6 +62,7 @@ class _Sheet:
     offers: Offers
     mention: str
     posted_at: float
+    delayed_by: str
     notes: tuple[str, ...]
     like: Like | None
 
@@ -74,6 +75,7 @@ class _Sheet:
             page=bool(self.page_url),
             asks=self.offers.interactive,
             posted_at=self.posted_at,
+            delayed_by=self.delayed_by,
             notes=self.notes,
             like=self.like,
             page_url=self.page_url,
@@ -93,6 +95,7 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
     now: datetime,
     mention: str = "",
     posted_at: float = 0.0,
+    delayed_by: str = "",
     notes: Sequence[str] = (),
     like: Like | None = None,
     offers: Offers = Offers(),  # noqa: B008 - frozen
@@ -100,7 +103,8 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
     """The message of an incident as it stands; `page_url` is "" where the page has no address.
 
     `mention` is the id of the user group to call, from the configuration; anything else is left
-    out. `posted_at` is the Unix time of the first post, 0 before it. `notes` end the last line.
+    out. `posted_at` is the Unix time of the first post, 0 before it, `delayed_by` what kept it
+    back. `notes` end the last line.
     `like` is an earlier incident of the same cause.
     """
     sheet = _Sheet(
@@ -110,6 +114,7 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
         offers=offers,
         mention=f"cc <!subteam^{mention}>" if _GROUP.fullmatch(mention) else "",
         posted_at=posted_at,
+        delayed_by=delayed_by,
         notes=tuple(notes),
         like=like,
     )

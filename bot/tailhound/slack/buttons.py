@@ -6,7 +6,7 @@ Only buttons that work are drawn. The rows stay where they are, whatever happens
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin
 
-from tailhound.model import Incident, Outlook
+from tailhound.model import Incident, Outlook, Rating
 from tailhound.slack import escape
 from tailhound.slack.actions import (
     CHECK_NOW,
@@ -36,6 +36,9 @@ class Offers:
     can_silence: bool = False
 
 
+ANSWER = "Add or change an answer"
+"""What the button says by which people say another word, or their first one."""
+
 _CHECKABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN, Look.BLIND, Look.FAILED})
 _ARGUABLE = frozenset({Look.CONFIRMED, Look.TWO_FIT, Look.UNKNOWN})
 _NAME = 8
@@ -61,13 +64,18 @@ def to_do(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, ...
 
 def _asked(incident: Incident) -> tuple[Block, ...]:
     """The answers to "Was this the cause?", as far as one was named."""
-    value, diagnosis = value_of(incident), incident.diagnosis
+    diagnosis = incident.diagnosis
     if diagnosis is None or diagnosis.outlook is not Outlook.CAUSE_FOUND:
-        return (button("Tell us the cause", WRONG, value=value),)
-    return (
-        button("Yes, that was it", RIGHT, value=agreeing(incident)),
-        button("Wrong? Tell us the cause", WRONG, value=value),
-    )
+        return (_telling(incident, "Tell us the cause"),)
+    agreed = any(one.rating is Rating.RIGHT for one in incident.feedback)
+    yes = "Yes, for me too" if agreed else "Yes, that was it"
+    return (button(yes, RIGHT, value=agreeing(incident)), _telling(incident))
+
+
+def _telling(incident: Incident, label: str = "Wrong? Tell us the cause") -> Block:
+    """What opens the form; once somebody has answered, what changes that too."""
+    text = ANSWER if incident.feedback else label
+    return button(text, WRONG, value=value_of(incident))
 
 
 def _to_the_other(incident: Incident, page_url: str) -> tuple[Block, ...]:
@@ -92,7 +100,7 @@ def to_look(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, .
     if offers.interactive and offers.can_silence and look not in _QUIET and incident.firing:
         found.append(button("Silence…", SILENCE, value=value))
     if offers.interactive and look in _ARGUABLE:
-        found.append(button("Wrong? Tell us the cause", WRONG, value=value))
+        found.append(_telling(incident))
     if page_url:
         found.append(button("Full evidence ↗", PAGE, url=page_url))
     return tuple(found)

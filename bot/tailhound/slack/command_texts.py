@@ -8,6 +8,7 @@ from typing import Final
 
 from tailhound.durable.switch import Moved, Stopped
 from tailhound.model import Cause, EvidenceStatus, Incident, Verdict
+from tailhound.model.may_change import Pen, resumed_told, stopped_told
 from tailhound.model.names import plural
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.rules.runbook import Runbook
@@ -72,13 +73,15 @@ def where_text(labels: Mapping[str, str]) -> str:
     return escape.value(f"{space}/{name}" if space and name else space or name)
 
 
+_PEN: Final = Pen(value=escape.value, code=escape.code, resume="`/tailhound resume`")
+
+
 def begun_text(begun: Begun, labels: Mapping[str, str], channel: str) -> str:
     """`Checking prod/llm-70b (7F3K). The diagnosis appears in this channel in up to 30 s.`"""
     where, id = where_text(labels), escape.value(begun.incident)
     if not begun.incident:
         return f"{where} is not checked: {escape.sentence(begun.why_not)}."
-    here = channel in begun.channels or not begun.channels
-    places = "this channel" if here else _channels(begun.channels)
+    places = "this channel" if channel in begun.channels else _channels(begun.channels)
     if begun.joined:
         return (
             f"{where} is incident {id} already, in {places}. *Re-check* under its message looks "
@@ -132,22 +135,16 @@ def unknown_runbook_text(wanted: str, runbooks: Sequence[Runbook]) -> str:
     return run_help(f"No runbook {escape.code(wanted)}.{hint}")
 
 
-def stopped_text(stopped: Stopped, *, is_new: bool) -> str:
+def stopped_text(stopped: Stopped, *, is_new: bool, now: datetime) -> str:
     """What everybody in the channel reads when somebody stops all changes."""
-    by, why = escape.value(stopped.by, 40) or "somebody", escape.value(stopped.why, 200)
-    at = f" {clock(stopped.at)}" if stopped.at else ""
-    reason = f": “{why}”" if why else ""
-    already = "" if is_new else "Already stopped. "
-    end = f"remove {escape.code(stopped.file, 200)}" if stopped.file else "`/tailhound resume`"
-    who = f"{by[0].upper()}{by[1:]}" if stopped.file or not stopped.by else by
-    return f"⛔ {already}{who} stopped all changes{at}{reason}. Diagnoses go on. End: {end}"
+    return f"⛔ {stopped_told(stopped, already=not is_new, pen=_PEN, now=now)}"
 
 
 def stopping_text(moved: Moved, now: datetime) -> str:
     """What came of `stop`."""
     if moved.known or moved.now is None:
         return known_text(moved, now)
-    return stopped_text(moved.now, is_new=moved.before is None)
+    return stopped_text(moved.now, is_new=moved.before is None, now=now)
 
 
 def known_text(moved: Moved, now: datetime) -> str:
@@ -165,20 +162,13 @@ def resumed_text(moved: Moved, by: str, now: datetime) -> str:
     was = moved.before
     if moved.known:
         return known_text(moved, now)
-    if was is None:
-        return "Nothing was stopped. `/tailhound status` tells how things stand."
-    if was.file:
-        return (
-            f"Not changed. {escape.code(was.file, 200)} stops all changes as long as it exists. "
-            "Remove it where tailhound runs."
-        )
-    if moved.newer:
+    if was is not None and moved.newer:
         return newer_text(was)
-    off = f"; off for {duration((now - was.at).total_seconds())}" if was.at else ""
-    return (
-        f"Changes are no longer stopped ({escape.value(by, 40)}, {clock(now)}{off}). "
-        "*Re-check* under a message makes fresh suggestions."
-    )
+    told = resumed_told(was, by, pen=_PEN, now=now)
+    if was is None:
+        return f"{told} `/tailhound status` tells how things stand."
+    fresh = "" if was.file else " *Re-check* under a message makes fresh suggestions."
+    return f"{told}{fresh}"
 
 
 def newer_text(stands: Stopped) -> str:

@@ -5,21 +5,22 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from slack_bolt import Ack, BoltRequest
 
-from tailhound.durable.acts import Person
+from tailhound.durable.acts import Click, Person
 from tailhound.durable.switch import Moved, Seen
 from tailhound.errors import TailhoundError
+from tailhound.model import State
 from tailhound.slack import command_texts as texts
 from tailhound.slack import commands, escape
-from tailhound.slack.actions import incident_in
 from tailhound.slack.commands import Standing
 from tailhound.slack.deeds import Begun
 from tailhound.slack.events import Event
+from tailhound.slack.meant import meant
 from tailhound.slack.people import STRANGER
-from tailhound.slack.promptly import NOT_YET, Gone, Late, Silent, Told
+from tailhound.slack.promptly import NOT_YET, STORE_SILENT, Gone, Late, Silent, Told
+from tailhound.slack.shown import SHOW, WHY, shown_text
 from tailhound.slack.silence_form import NO_ALERTMANAGER, SilenceForm
 from tailhound.slack.tools import BUSY, Tools, aloud, ephemeral
 
-STORE_SILENT: Final = "The store did not answer, so this is not known. Try again in a minute."
 NOT_STORED: Final = "Not recorded, type it again."
 
 T = TypeVar("T")
@@ -39,6 +40,9 @@ class Commanding:
             "diagnose": self._diagnose,
             "run": self._run,
             "status": self._status,
+            "show": self._shows("show", SHOW),
+            "why": self._shows("why", WHY),
+            "recheck": self._recheck,
             "approvals": lambda *_: ephemeral(commands.WAITS),
             "runbooks": lambda _event, _person, words: ephemeral(
                 texts.runbooks_text(tools.deeds.runbooks, words)
@@ -72,25 +76,70 @@ class Commanding:
             self._tools.whisper(event, BUSY)
 
     def _status(self, _event: Event, person: Person, _words: list[str]) -> _Answer:
-        tools = self._tools
-        stranger = tools.who.ask(lambda: tools.people.is_stranger(person.id))
-        if isinstance(stranger, Told) and stranger.value:
-            return ephemeral(STRANGER)
-        deeds = tools.deeds
+        deeds = self._tools.deeds
 
-        def read() -> Standing:
-            return Standing(
+        def read() -> str:
+            standing = Standing(
                 open=deeds.open(),
                 parts=deeds.parts(),
                 mode=deeds.mode,
                 stopped=deeds.stopped(),
                 page=deeds.page,
             )
+            return commands.status_text(standing, self._tools.now())
 
-        found = tools.store.ask(read)
-        if not isinstance(found, Told):
-            return ephemeral(STORE_SILENT)
-        return ephemeral(commands.status_text(found.value, tools.now()))
+        return self._told(person, read)
+
+    def _told(self, person: Person, read: Callable[[], str]) -> _Said:
+        """What is read, to people of this workspace alone."""
+        if self._is_stranger(person):
+            return ephemeral(STRANGER)
+        found = self._tools.store.ask(read)
+        return ephemeral(found.value if isinstance(found, Told) else STORE_SILENT)
+
+    def _is_stranger(self, person: Person) -> bool:
+        tools = self._tools
+        found = tools.who.ask(lambda: tools.people.is_stranger(person.id))
+        return isinstance(found, Told) and found.value
+
+    def _shows(self, command: str, slots: str) -> _Handler:
+        """The handler that tells of one incident."""
+
+        def shown(event: Event, person: Person, words: list[str]) -> _Answer:
+            deeds, now = self._tools.deeds, self._tools.now()
+
+            def read() -> str:
+                found = meant(words, event.channel, deeds, command)
+                if isinstance(found, str):
+                    return found
+                whole = deeds.incident(found.id) or found
+                page = deeds.whereabouts.page(whole.id)
+                address = deeds.whereabouts.links([whole]).get(whole.id, "")
+                return shown_text(whole, slots, address=address, page=page, now=now)
+
+            return self._told(person, read)
+
+        return shown
+
+    def _recheck(self, event: Event, person: Person, words: list[str]) -> _Answer:
+        deeds = self._tools.deeds
+        if self._is_stranger(person):
+            return ephemeral(STRANGER)
+
+        def ask() -> str:
+            found = meant(words, event.channel, deeds, "recheck")
+            if isinstance(found, str):
+                return found
+            id = escape.link(deeds.whereabouts.links([found]).get(found.id, ""), found.id)
+            if found.unreadable:
+                return f"Not checked: what came for {id} can't be read as an alert."
+            waits = found.state is State.DEFERRED and not found.verdict_stands
+            pressed = Click(found.id, person, event.envelope)
+            is_new = deeds.check_now(found.id) if waits else deeds.recheck(pressed)
+            said = "is checked again" if is_new else "is being checked already"
+            return f"Recorded: {id} {said}; its message changes with the answer."
+
+        return self._stored(event, ask, ephemeral)
 
     def _diagnose(self, event: Event, person: Person, words: list[str]) -> _Answer:
         tools, labels = self._tools, texts.subject_labels(words)
@@ -128,11 +177,16 @@ class Commanding:
 
     def _silenced(self, event: Event, person: Person, words: list[str]) -> _Answer:
         tools = self._tools
-        incident = words[0].upper() if len(words) == 1 else ""
-        if not incident or incident_in(f"{incident}:0") != incident:
-            return ephemeral("Write `/tailhound silence INCIDENT`; `/tailhound status` names them.")
         if not tools.deeds.can_silence:
             return ephemeral(NO_ALERTMANAGER)
+        if self._is_stranger(person):
+            return ephemeral(STRANGER)
+        found = tools.store.ask(lambda: meant(words, event.channel, tools.deeds, "silence"))
+        if not isinstance(found, Told):
+            return ephemeral(STORE_SILENT)
+        if isinstance(found.value, str):
+            return ephemeral(found.value)
+        incident = found.value.id
         return lambda: self._silence.open(event, person, incident)
 
     def _stop(self, event: Event, words: list[str]) -> _Said:

@@ -8,19 +8,23 @@ from datetime import datetime
 from typing import Final
 
 from tailhound.durable.switch import Stopped
-from tailhound.model import Incident, Outlook, State, may_change, telling
+from tailhound.model import Diagnosis, Incident, Outlook, State, may_change, telling
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
 from tailhound.slack.deeds import Open, Part
 from tailhound.slack.look import WORDS, look_of
+from tailhound.slack.meant import where_text
 
 COMMANDS: Final[Mapping[str, str]] = {
     "diagnose": "NAMESPACE/WORKLOAD: check it now, as if an alert had come",
     "run": "RUNBOOK NAMESPACE/WORKLOAD: check one cause, without an incident",
     "status": "what is open, and since when",
+    "show": "[INCIDENT]: its symptom, its verdict and what can be done",
+    "why": "[INCIDENT]: its claims with their values, and what could not be checked",
+    "recheck": "[INCIDENT]: ask everything again",
     "approvals": "what waits for somebody's word",
     "runbooks": "[ID]: the causes that are known, or one of them",
-    "silence": "INCIDENT: silence its alerts, with a preview",
+    "silence": "[INCIDENT]: silence its alerts, with a preview",
     "stop": "[WHY]: stop all changes; diagnoses go on",
     "resume": "allow changes again",
     "help": "this list",
@@ -31,6 +35,10 @@ WAITS: Final = (
 _NEXT: Final = (
     "*Re-check* under a message looks again; `/tailhound help` lists what else can be done."
 )
+_INCIDENTS: Final = (
+    "INCIDENT is an id such as `7F3K`, a link to its message or page, or its workload; without "
+    "one, what is open in the channel where you type."
+)
 _INCIDENT: Final = re.compile(r"(?=[A-Za-z]*[0-9])[A-Za-z0-9]{4}")
 """What reads like an incident's id, and like no word: four letters and digits."""
 _SHOWN: Final = 20
@@ -40,7 +48,7 @@ _LENGTH: Final = 2_900
 def help_text() -> str:
     """All commands, a line each."""
     lines = [f"`/tailhound {word}`  {does}" for word, does in COMMANDS.items()]
-    return "\n".join([*lines, "A click on *Re-check* under a message looks again."])
+    return "\n".join([*lines, _INCIDENTS])
 
 
 def unknown_text(word: str) -> str:
@@ -48,9 +56,10 @@ def unknown_text(word: str) -> str:
     with.
     """
     if _INCIDENT.fullmatch(word):
+        id = word.upper()
         return (
-            f"{escape.code(word.upper())} alone does nothing. *Re-check* and *Full evidence* stand "
-            "under its message; `/tailhound silence INCIDENT` silences its alerts."
+            f"{escape.code(id)} alone does nothing. `/tailhound show {id}` shows it, `/tailhound "
+            f"why {id}` its claims; `recheck {id}` asks again, `silence {id}` silences its alerts."
         )
     near = difflib.get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.6)
     hint = f" Did you mean `{near[0]}`?" if near else ""
@@ -94,7 +103,7 @@ def incident_lines(
     lines: list[str] = []
     for incident in found.listed[:_SHOWN]:
         glyph = f"{_glyph(incident)} " if glyphs else ""
-        line = f"{glyph}{_line(incident, now)}"
+        line = f"{glyph}{_line(incident, now, found.links.get(incident.id, ''))}"
         if sum(map(len, lines)) + len(lines) + len(line) > room:
             break
         lines.append(line)
@@ -123,26 +132,27 @@ def _glyph(incident: Incident) -> str:
     return "⚠️" if first.isascii() else first
 
 
-def _line(incident: Incident, now: datetime) -> str:
-    where = escape.value(incident.subject.where)
+def _line(incident: Incident, now: datetime, address: str) -> str:
+    id, where = escape.link(address, escape.value(incident.id)), where_text(incident)
     since = day_clock(incident.since, now)
     severity = f" · {escape.value(incident.severity, 20)}" if incident.severity else ""
     on_it = f" · {escape.value(incident.on_it.by, 40)} is on it" if incident.on_it else ""
-    return (
-        f"{escape.value(incident.id)} {where}{severity} · {_says(incident)} · since {since}{on_it}"
-    )
+    return f"{id} {where}{severity} · {_says(incident)} · since {since}{on_it}"
 
 
 def _says(incident: Incident) -> str:
     diagnosis = incident.diagnosis
-    if incident.state is State.FAILED:
-        return "tailhound itself failed, the alert stands"
-    if incident.state is State.DEFERRED:
-        return "waiting its turn"
     if incident.unreadable:
         return "unreadable alert"
-    if diagnosis is None or incident.state is State.INVESTIGATING:
-        return "being checked"
+    if diagnosis is not None and incident.verdict_stands:
+        told = _verdict(diagnosis)
+        return f"{told} · checking again" if incident.is_rechecked else told
+    if incident.state is State.FAILED:
+        return "tailhound itself failed, the alert stands"
+    return "waiting its turn" if incident.state is State.DEFERRED else "being checked"
+
+
+def _verdict(diagnosis: Diagnosis) -> str:
     if diagnosis.primary is None or diagnosis.outlook is Outlook.BLIND:
         blind = f": {escape.value(telling.blind(diagnosis))}" if diagnosis.blind else ""
         return f"{diagnosis.outlook.value}{blind}"

@@ -5,7 +5,7 @@ something returns once it is stored; LookupError means that there is no such inc
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tailhound.actions.silence import Matcher
@@ -32,7 +32,8 @@ class Begun:
     """What came of a diagnosis that somebody asked for.
 
     `incident` "" = it starts nothing, for the reason `why_not`. `joined` = that incident was open
-    already. `channels` are those in which its message stands; `seconds` is when its verdict comes.
+    already. `channels` are those in which its message stands, one at least for each incident;
+    `seconds` is when its verdict comes.
     """
 
     incident: str
@@ -53,21 +54,51 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """The newest of the open incidents, without their evidence, and how many are open at all."""
+    """The newest of the open incidents, without their evidence, and how many are open at all.
+
+    `links` has the address of each that has one, by id.
+    """
 
     listed: Sequence[Incident]
     amount: int
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """What the home tab shows. `last` is the incident that ended last, None without any."""
+    """What the home tab shows. `last` is the incident that ended last, None without any; its
+    address is among those of `open`.
+    """
 
     open: Open
     last: Incident | None
     month: Month
     parts: Sequence[Part]
     stopped: Stopped | None
+
+
+class Whereabouts(Protocol):
+    """Where incidents stand in Slack, and which one stands there."""
+
+    def links(self, incidents: Sequence[Incident]) -> Mapping[str, str]:
+        """The address of each that has one, by id: of its message, else of its page."""
+        ...
+
+    def page(self, id: str) -> str:
+        """The address of an incident's page, "" without one."""
+        ...
+
+    def at(self, channel: str, message: str) -> str:
+        """The id of the incident whose message, or post in its thread, this is; "" for none."""
+        ...
+
+    def here(self, channel: str) -> Sequence[Incident]:
+        """The open incidents whose message stands in a channel, the newest first."""
+        ...
+
+    def lately(self) -> Sequence[Incident]:
+        """The newest incidents, those that are open before the others."""
+        ...
 
 
 class Deeds(Protocol):
@@ -92,6 +123,10 @@ class Deeds(Protocol):
     @property
     def runbooks(self) -> Sequence[Runbook]:
         """The active ones, by id."""
+
+    @property
+    def whereabouts(self) -> Whereabouts:
+        """Where incidents stand."""
 
     def on_it(self, pressed: Click) -> bool:
         """Somebody looks after it; False when that very click was known."""

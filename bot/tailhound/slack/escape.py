@@ -28,6 +28,7 @@ _FENCE = re.compile("`{2,}")
 _NO_EMOJI = r"∶\1∶"
 _EDGE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
 _HOST_DOT = re.compile(r"(?<=[\w-])\.(?=[A-Za-z]{2})")
+_ADDRESS = re.compile(r"https?://[\w.:/%~#?=-]{1,200}")
 _LOOK_ALIKES = str.maketrans({"*": "∗", "~": "∼", "`": "'"})
 
 
@@ -90,6 +91,14 @@ def said(text: str, limit: int = 240) -> Mrkdwn:
     plain = _without_emoji(_FENCE.sub("'", clean(text)))
     short = _fitted(plain, limit)
     return short if short.count("`") % 2 == 0 else Mrkdwn(short.replace("`", "'"))
+
+
+def link(address: str, text: str) -> Mrkdwn:
+    """A link to an address of ours, with a text that is ready; the text alone where the address
+    could hold more than an address.
+    """
+    shown = _ADDRESS.fullmatch(address)
+    return Mrkdwn(f"<{address}|{text}>" if shown else text)
 
 
 def _unmarked(text: str) -> str:

@@ -1,4 +1,4 @@
-"""*Wrong? Tell us the cause*: the form opened, sent, stored."""
+"""*Wrong? Tell us the cause*, *Add or change an answer*: the form opened, sent, stored."""
 
 from typing import Final
 
@@ -10,10 +10,14 @@ from tailhound.slack.events import Event
 from tailhound.slack.forms import Deed, Form, again, errors, missing
 from tailhound.slack.modals import feedback
 from tailhound.slack.modals.sheet import Note, View
-from tailhound.slack.promptly import Told
+from tailhound.slack.people import user_of
+from tailhound.slack.promptly import Gone, Told
 from tailhound.slack.tools import Tools
 
-_SAVED: Final = "Saved. The message of {} shows it to everybody; you can change it for 30 days."
+_SAVED: Final = (
+    "Saved. The message of {} shows it to everybody; *Add or change an answer* under it changes "
+    "it, for 30 days."
+)
 
 
 class FeedbackForm(Form):
@@ -30,17 +34,18 @@ class FeedbackForm(Form):
         """Fill it once more."""
         note = self.note(event)
         if note is not None:
-            self.show(event.view, self._form(note))
+            self.show(event.view, self._form(note, user_of(event.body)))
 
     def form_sent(self, ack: Ack, req: BoltRequest) -> None:
-        """Stored first, then acknowledged."""
+        """Stored first, then acknowledged; who sent it is asked while the incident is read."""
         event = Event.of(req)
-        opened = self.sent(event)
+        asked, noted = self.asking(event), self.note(event)
+        found = Gone() if noted is None else self.found(noted)
+        opened = self.opened(asked)
         if isinstance(opened, str):
             ack(errors({RATING: opened}))
             return
         tools, note = self._tools, opened.note
-        found = self.found(note)
         if not isinstance(found, Told) or found.value is None:
             ack(errors({RATING: missing(found)}))
             return
@@ -57,15 +62,15 @@ class FeedbackForm(Form):
         deed = Deed(lambda: tools.deeds.rate(click, said), RATING, _SAVED.format(found.value.id))
         self.store(ack, deed, opened)
 
-    def _open(self, event: Event, _person: Person, incident: str) -> None:
+    def _open(self, event: Event, person: Person, incident: str) -> None:
         note = Note(incident=incident, channel=event.channel, thread=event.thread)
         opened = self._tools.open_view(event, self.saying(note, feedback.LOADING))
         if opened is not None:
-            self.show(opened, self._form(note))
+            self.show(opened, self._form(note, person.id))
 
-    def _form(self, note: Note) -> View:
-        """The form, or why there is none."""
+    def _form(self, note: Note, person: str) -> View:
+        """The form for the person with this id, or why there is none."""
         found = self.found(note)
         if isinstance(found, Told) and found.value is not None:
-            return feedback.form(found.value, self._tools.deeds.runbooks, note)
+            return feedback.form(found.value, self._tools.deeds.runbooks, note, person=person)
         return self.saying(note, missing(found), again=again(found))

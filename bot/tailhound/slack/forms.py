@@ -12,12 +12,12 @@ from tailhound.slack.actions import TRY_AGAIN
 from tailhound.slack.events import Event
 from tailhound.slack.modals import sheet
 from tailhound.slack.modals.sheet import Frame, Note, View
-from tailhound.slack.people import STRANGER
+from tailhound.slack.people import NO_ANSWER, STRANGER, UNTOLD
 from tailhound.slack.presses import NOT_OURS
-from tailhound.slack.promptly import NOT_RECORDED, Gone, Late, Silent, Told
+from tailhound.slack.promptly import NOT_RECORDED, STORE_SILENT, Asked, Gone, Late, Silent, Told
+from tailhound.slack.seconds import FORM_SECONDS
 from tailhound.slack.tools import BUSY, Tools
 
-STORE_SILENT: Final = "The store did not answer in time. Nothing was changed."
 NO_INCIDENT: Final = "There is no such incident here any more. Nothing was changed."
 SEND_AGAIN: Final = (
     "The store has not answered yet: this may be recorded or not. Send it again: it counts once."
@@ -66,11 +66,19 @@ class Form:
             return
         self.begin(event, lambda: opens(event, person, event.incident))
 
-    def sent(self, event: Event) -> Opened | str:
-        """The form that an event is about, if it is ours and of somebody from here; else why not.
+    def asking(self, event: Event) -> Asked[Opened | str]:
+        """Begin to ask Slack whether whoever sent the form may do so; see `opened`."""
+        return self._tools.who.begin(lambda: self.allowed(event))
 
-        Slack may be asked who that is.
+    def opened(self, asked: Asked[Opened | str]) -> Opened | str:
+        """The form, if it is ours and of somebody who may send it; else why not. Where Slack is
+        late, nobody may.
         """
+        found = asked.wait(FORM_SECONDS)
+        return found.value if isinstance(found, Told) else UNTOLD.format(NO_ANSWER)
+
+    def allowed(self, event: Event) -> Opened | str:
+        """The same, however long Slack takes."""
         people, note = self._tools.people, self.note(event)
         if note is None:
             return NOT_OURS

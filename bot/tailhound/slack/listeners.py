@@ -41,13 +41,11 @@ from tailhound.slack.feedback_form import FeedbackForm
 from tailhound.slack.people import People
 from tailhound.slack.presses import PRESSES, Presses
 from tailhound.slack.promptly import NOT_RECORDED, Promptly
+from tailhound.slack.seconds import PEOPLE_SECONDS
 from tailhound.slack.silence_form import SilenceForm
 from tailhound.slack.tools import Reply, Tools, answer
 
 __all__ = ["NOT_RECORDED", "SlackListeners"]
-
-PEOPLE_SECONDS: Final = 1.0
-"""How long Slack may take to say who somebody is: three seconds are all there is for a click."""
 
 _CLICKS_AT_ONCE: Final = 24
 _BEHIND_AT_ONCE: Final = 16

@@ -130,7 +130,7 @@ class LocalApp:
             modal=self._slack.modal(self._hands.user),
             messages=[self._with_replies(channel.id, m) for m in self._slack.messages(channel.id)],
             whispers=[
-                Markup(mrkdwn_html(str(whisper.get("text", ""))))  # noqa: S704  escaped there
+                Markup(mrkdwn_html(str(whisper.get("text", "")), self._slack.now))  # noqa: S704
                 for whisper in channel.whispers[-1:]
             ],
         )

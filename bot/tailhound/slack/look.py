@@ -10,7 +10,6 @@ class Look(Enum):
 
     FIRST = "first"
     COLLECTING = "collecting"
-    AGAIN = "again"
     BACK = "back"
     CONFIRMED = "confirmed"
     TWO_FIT = "two fit"
@@ -26,7 +25,6 @@ class Look(Enum):
 WORDS = {
     Look.FIRST: "🔎 Investigating",
     Look.COLLECTING: "🔎 Investigating",
-    Look.AGAIN: "🔎 Investigating again",
     Look.BACK: "🔁 Back again",
     Look.CONFIRMED: "🎯 Cause found",
     Look.TWO_FIT: "⚖️ Two causes fit",
@@ -55,21 +53,24 @@ _BY_OUTLOOK = {
 
 
 def look_of(incident: Incident) -> Look:
-    """The mock-up of an incident as it stands."""
+    """The mock-up of an incident as it stands: its verdict's, as long as that stands, for people
+    act on it also while it is checked again, and where that has failed.
+    """
     if incident.state is State.JOINED:
         return Look.JOINED
     if incident.unreadable:
         return Look.UNREADABLE
+    diagnosis = incident.diagnosis
+    if diagnosis is not None and incident.state is not State.RESOLVED and incident.verdict_stands:
+        return _BY_OUTLOOK[diagnosis.outlook]
     if incident.state in _BY_STATE:
         return _BY_STATE[incident.state]
-    if incident.state is State.INVESTIGATING or incident.diagnosis is None:
+    if incident.state is State.INVESTIGATING or diagnosis is None:
         return _before_the_verdict(incident)
-    return _BY_OUTLOOK[incident.diagnosis.outlook]
+    return _BY_OUTLOOK[diagnosis.outlook]
 
 
 def _before_the_verdict(incident: Incident) -> Look:
     if incident.episode > 1:
         return Look.BACK
-    if incident.diagnosis is not None:
-        return Look.AGAIN
     return Look.COLLECTING if incident.progress else Look.FIRST

@@ -118,6 +118,7 @@ class SlackNotifier:
             now=now,
             mention=mention,
             posted_at=delivery.posted_at if delivery.posted_at > 0 else first,
+            delayed_by=delivery.delayed_by,
             notes=self._notes(delivery.incident),
             like=delivery.like,
             offers=self._offers(),

@@ -9,7 +9,7 @@ from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.calls import Calls, Lost, No
 from tailhound.slack.draft import saying
 from tailhound.slack.kit import section
-from tailhound.slack.pace import POST, UPDATE, Pace, Rank
+from tailhound.slack.pace import POST, RATE_LIMIT, UPDATE, Pace, Rank
 from tailhound.slack.refusals import Meaning, meaning_of, todo
 from tailhound.slack.texts import written
 
@@ -71,7 +71,7 @@ class OpsPosts:
         if meaning is Meaning.WAIT:
             seconds = outcome.retry_after or AGAIN_SECONDS
             self._pace.hold(method, seconds)
-            return Later(seconds, f"Slack's rate limit of {method}")
+            return Later(seconds, f"{RATE_LIMIT} of {method}")
         if meaning is Meaning.TROUBLE:
             return Later(AGAIN_SECONDS, f"Slack answered {outcome.error}")
         return Refusal(todo(outcome, channel))

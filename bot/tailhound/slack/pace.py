@@ -69,6 +69,10 @@ class Rank(Enum):
         return self.value[3]
 
 
+RATE_LIMIT: Final = "Slack's rate limit"
+"""How the reason begins for which a call waits that Slack has limited."""
+
+
 @dataclass
 class _Bucket:
     """Tokens that come back with time. `wait` does not take one, `take` does."""

@@ -12,10 +12,18 @@ from tailhound.model.wording import day_clock, duration
 from tailhound.slack import escape
 from tailhound.slack.alert_view import AlertView
 from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.pace import RATE_LIMIT
 
 _LATE_SECONDS = 60.0
-_ON = {"node": "on", "workload": "about", "namespace": "in the namespace"}
+_ON = {
+    "node": "on",
+    "rack": "in the rack",
+    "workload": "about",
+    "namespace": "in the namespace",
+    "zone": "in the zone",
+}
 _TROUBLE_LENGTH = 110
+_DELAY_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +79,18 @@ class PeopleView(AlertView):
         return escape.sentence(one.trouble, min(_TROUBLE_LENGTH, self.ink.sentence_length))
 
     @property
-    def late(self) -> str:
-        """`posted 4 min late`; "" for a first post in time, or not posted yet.
+    def late(self) -> Mrkdwn:
+        """`posted 4 min late (Slack limit)`; "" for a first post in time, or not posted yet.
 
-        A limit of Slack, an outage, a storm, our own absence: nobody keeps the reason.
+        Without a reason where none was told: tailhound itself was not there, or an answer was lost.
         """
         late = self.posted_at - self.incident.received_at.timestamp()
         if self.posted_at <= 0 or late <= _LATE_SECONDS:
-            return ""
-        return f"posted {duration(late - late % 60)} late"
+            return Mrkdwn("")
+        limited = self.delayed_by.startswith(RATE_LIMIT)
+        why = "Slack limit" if limited else escape.sentence(self.delayed_by, _DELAY_LENGTH)
+        told = f"posted {duration(late - late % 60)} late"
+        return Mrkdwn(f"{told} ({why})" if why else told)
 
     @property
     def said(self) -> tuple[Mrkdwn, ...]:

@@ -44,7 +44,8 @@ PRESSES: Final[Mapping[str, _Press]] = {
     ),
     RIGHT: _Press(
         lambda deeds, click, value: deeds.agree(click, shown_in(value)),
-        "Recorded: that was it. It counts for the runbook; you can change it for 30 days.",
+        "Recorded: that was it. It counts for the runbook; *Add or change an answer* under the "
+        "message changes it, for 30 days.",
     ),
     CHECK_NOW: _Press(
         lambda deeds, click, _value: deeds.check_now(click.incident),

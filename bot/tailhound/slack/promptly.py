@@ -16,6 +16,10 @@ STORE_SECONDS: Final = 0.8
 """How long a click waits for the store; with it, Slack has its answer within a second."""
 
 NOT_RECORDED: Final = "Not recorded, press again."
+STORE_SILENT: Final = (
+    "The store did not answer in time: this is not known, and nothing was changed. Try again in a "
+    "minute."
+)
 NOT_YET: Final = (
     "The store has not answered yet: this may be recorded or not. What came of it is told here as "
     "soon as it answers; when nothing comes within a minute, do it again."

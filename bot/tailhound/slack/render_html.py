@@ -56,8 +56,8 @@ def _file(file: Json, files: str) -> str:
     return f'<p class="context"><a href="{files}/{id}">{title}</a></p>'
 
 
-def mrkdwn_html(text: str) -> str:
-    """Slack's mrkdwn as HTML."""
+def mrkdwn_html(text: str, now: datetime | None = None) -> str:
+    """Slack's mrkdwn as HTML, escaped; with `now`, dates are told as Slack tells them."""
     held: list[str] = []
 
     def hold(found: "re.Match[str]") -> str:
@@ -67,7 +67,8 @@ def mrkdwn_html(text: str) -> str:
     safe = text.replace("\ue000", "").replace("\ue001", "")
     plain = _escaped(_TOKEN.sub(hold, safe))
     marked = _STRIKE.sub(r"<s>\1</s>", _BOLD.sub(r"<strong>\1</strong>", plain))
-    return _HELD.sub(lambda found: held[int(found[1])], marked.replace("\n", "<br>\n"))
+    drawn = _HELD.sub(lambda found: held[int(found[1])], marked.replace("\n", "<br>\n"))
+    return _AGO.sub(lambda found: _ago(found, now), drawn) if now else drawn
 
 
 def _token(found: "re.Match[str]") -> str:

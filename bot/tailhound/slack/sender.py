@@ -14,7 +14,17 @@ from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.calls import Calls, Lost, No, Outcome, Said
 from tailhound.slack.draft import Draft, Key, is_reply, key_of
 from tailhound.slack.lookup import Matches, is_by, is_of, reading, ts_of
-from tailhound.slack.pace import AUTH, COMPLETE, HISTORY, POST, REPLIES, UPDATE, Pace, Rank
+from tailhound.slack.pace import (
+    AUTH,
+    COMPLETE,
+    HISTORY,
+    POST,
+    RATE_LIMIT,
+    REPLIES,
+    UPDATE,
+    Pace,
+    Rank,
+)
 from tailhound.slack.refusals import Meaning, is_dead, is_everywhere, meaning_of, todo
 
 _LOG = logging.getLogger(__name__)
@@ -182,7 +192,7 @@ class Sender:
         wait = self._pace.held(method)
         if wait <= 0:
             return None
-        why = f"Slack's rate limit of {method}"
+        why = f"{RATE_LIMIT} of {method}"
         lost = self.posts_lost(delivery)
         return Later(wait, why, self._unsure(delivery), only_this=True, lost_posts=lost)
 
@@ -290,7 +300,7 @@ class Sender:
             if meaning_of(outcome.error) is Meaning.WAIT:
                 seconds = outcome.retry_after or 30.0
                 self._pace.hold(method, seconds)
-                why = f"Slack's rate limit of {method}"
+                why = f"{RATE_LIMIT} of {method}"
                 return Later(seconds, why, unsure, method != POST, lost)
             mine = meaning_of(outcome.error) is not Meaning.TROUBLE
             return Later(

@@ -16,9 +16,8 @@ from tailhound.slack.events import Event
 from tailhound.slack.forms import Deed, Form, Found, Opened, again, errors, missing
 from tailhound.slack.modals import sheet, silence
 from tailhound.slack.modals.sheet import Note, View
-from tailhound.slack.people import UNTOLD
 from tailhound.slack.presses import NOT_OURS
-from tailhound.slack.promptly import NOT_RECORDED, NOT_YET, Asked, Gone, Late, Silent, Told
+from tailhound.slack.promptly import NOT_RECORDED, NOT_YET, Gone, Late, Silent, Told
 from tailhound.slack.tools import Tools
 from tailhound.store.history import Past
 
@@ -29,9 +28,8 @@ NOTHING_FIRES: Final = "No alert of it fires any more: there is nothing to silen
 ENDED: Final = "Recorded: the silence ends; the message tells it."
 ENDED_BEFORE: Final = "That silence has ended already, or is about to."
 NO_SILENCE: Final = "This incident has no such silence here any more. Nothing was changed."
-_MEMBER_SECONDS: Final = 1.2
 _FIRING_SECONDS: Final = 0.7
-"""What a form that is sent can wait for, beside twice the store: three seconds are all it has."""
+"""What a form that is sent waits for Alertmanager, behind the store and beside Slack."""
 
 _FOLLOWED: Final = 1_000
 _NO_NOTE: Final = Note(incident="")
@@ -86,7 +84,7 @@ class SilenceForm(Form):
     def end_pressed(self, ack: Ack, req: BoltRequest) -> None:
         """*End it now*, of a silence that holds: stored first, then acknowledged, then shown."""
         event = Event.of(req)
-        opened = self._opened(self._tools.others.begin(lambda: self._allowed(event)))
+        opened = self.opened(self.asking(event))
         note = self.note(event) or _NO_NOTE
         text = opened if isinstance(opened, str) else self._ended(event, opened)
         ack()
@@ -111,10 +109,10 @@ class SilenceForm(Form):
         seconds at most.
         """
         event = Event.of(req)
-        asked = self._tools.others.begin(lambda: self._allowed(event))
+        asked = self.asking(event)
         note = self.note(event)
         now = None if note is None else self._now(event.view, note)
-        opened = self._opened(asked)
+        opened = self.opened(asked)
         if isinstance(opened, str):
             ack(errors({NOTE: opened}))
         elif now is None or isinstance(now, str):
@@ -138,16 +136,12 @@ class SilenceForm(Form):
         deed = Deed(lambda: tools.deeds.silence(click, wished), NOTE, told)
         self.store(ack, deed, opened)
 
-    def _allowed(self, event: Event) -> Opened | str:
-        """Whose form it is, if they may silence; why not, otherwise. Slack may be asked."""
-        opened = self.sent(event)
+    def allowed(self, event: Event) -> Opened | str:
+        """Only full members may silence."""
+        opened = super().allowed(event)
         if isinstance(opened, str):
             return opened
         return self._tools.people.why_no_member(opened.person) or opened
-
-    def _opened(self, asked: Asked[Opened | str]) -> Opened | str:
-        found = asked.wait(_MEMBER_SECONDS)
-        return found.value if isinstance(found, Told) else UNTOLD.format("no answer")
 
     def _now(self, view: View, note: Note) -> "_Now | str":
         """What a form that is sent means at this moment; why it means nothing, otherwise."""

@@ -24,13 +24,9 @@ from tailhound.slack.kit import mrkdwn
 from tailhound.slack.lengthy import sections
 from tailhound.slack.people import GUEST, NO_ANSWER, STRANGER, UNTOLD, People
 from tailhound.slack.promptly import NOT_RECORDED, NOT_YET, Gone, Late, Promptly, Silent, Told
+from tailhound.slack.seconds import STOPPER_SECONDS, WHO_SECONDS
 
 _LOG = logging.getLogger(__name__)
-
-WHO_SECONDS: Final = 2.0
-"""How long anything but a stop waits to hear who acts: the store's time fits behind it."""
-
-STOPPER_SECONDS: Final = 0.8
 
 TOO_LATE: Final = (
     "Slack took longer than 3 s to reach tailhound. Nothing was changed. Please click again."

@@ -10,6 +10,7 @@ from tailhound.model.names import capital, cause_name, small
 from tailhound.model.stages import slow_stages
 from tailhound.model.verdict import Changed
 from tailhound.model.wording import day_clock, number, with_usual
+from tailhound.slack import escape
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.people_view import PeopleView
 
@@ -22,7 +23,10 @@ _THINGS = {"inter-token": "tokens", "end to end": "requests", "request": "reques
 _SUMMARY, _SHAPE, _SECOND_STAGE, _SCOPE, _ONSET, _ALERT, _STAGES = range(1, 8)
 """How terse a symptom is that goes without each of these, the least important first."""
 
-_UNDER_WAY = ("first", "collecting", "again", "back", "deferred")
+_RECHECK = 160
+"""Characters of what is said of a check of the verdict."""
+
+_UNDER_WAY = ("first", "collecting", "back", "deferred")
 """Looks of an incident whose verdict is still to come; a diagnosis is of the time before."""
 
 
@@ -34,6 +38,14 @@ class VerdictView(PeopleView):
     def diagnosis(self) -> Diagnosis | None:
         """The verdicts; None before the first ones."""
         return self.incident.diagnosis
+
+    @property
+    def rechecked(self) -> Mrkdwn:
+        """`*Checking again since 03:12 UTC (asked by ana)…*`, and how it ended; "" where nobody
+        checks again. It stands above the verdict, which stays as it was meanwhile.
+        """
+        told = escape.sentence(telling.rechecked(self.incident, self.now), _RECHECK)
+        return Mrkdwn(f"*{told}*") if told and self.incident.is_rechecked else told
 
     @property
     def fresh(self) -> bool:

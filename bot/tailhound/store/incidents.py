@@ -13,9 +13,12 @@ from tailhound.store.accuracy import Accuracy, read_accuracy
 from tailhound.store.database import Database, open_readers
 from tailhound.store.failures import explained
 from tailhound.store.finding import Wanted, matching, related
+from tailhound.store.posts import STORM_PART
 from tailhound.store.recordings import Part, read_parts
 from tailhound.store.records import read_whole, whole
 from tailhound.store.tables import counter, incident, outbox, output
+
+_SHOWN_AT_MOST = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +138,44 @@ class IncidentReader:
         )
         with explained(self._name), self._engine.connect() as connection:
             return tuple((row.place, row.message) for row in connection.execute(wanted))
+
+    def standing(self, ids: Sequence[str], notifier: str) -> dict[str, tuple[str, str]]:
+        """Where the first own message of each of these stands, by id: (place, message)."""
+        wanted = (
+            sa.select(outbox.c.incident_id, outbox.c.place, outbox.c.message)
+            .where(
+                outbox.c.incident_id.in_([*ids]),
+                outbox.c.notifier == notifier,
+                outbox.c.part == "",
+                outbox.c.message != "",
+            )
+            .order_by(outbox.c.id.desc())
+        )
+        with explained(self._name), self._engine.connect() as connection:
+            rows = connection.execute(wanted).all()
+        return {row.incident_id: (row.place, row.message) for row in rows}
+
+    def of_message(self, notifier: str, place: str, message: str) -> str:
+        """The id of the incident that a message is about, or a post in its thread; "" for none."""
+        wanted = sa.select(outbox.c.incident_id).where(
+            outbox.c.notifier == notifier,
+            outbox.c.place == place,
+            outbox.c.message == message,
+            outbox.c.part != STORM_PART,
+        )
+        with explained(self._name), self._engine.connect() as connection:
+            return str(connection.execute(wanted.limit(1)).scalar() or "")
+
+    def shown_in(self, notifier: str, place: str, states: Sequence[State]) -> tuple[Incident, ...]:
+        """The incidents in these states whose own message stands in a place, newest first."""
+        there = sa.select(outbox.c.incident_id).where(
+            outbox.c.notifier == notifier,
+            outbox.c.place == place,
+            outbox.c.part == "",
+            outbox.c.message != "",
+        )
+        wanted = matching(Wanted(states=states, limit=_SHOWN_AT_MOST))
+        return self._read(wanted.where(incident.c.id.in_(there)))
 
     def revision(self) -> int:
         """The newest revision of all: it grows whenever anything that people see has changed."""

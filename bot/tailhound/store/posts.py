@@ -4,7 +4,10 @@ import sqlalchemy as sa
 
 from tailhound.store.tables import outbox
 
-OWN_PARTS = ("", "storm")
+STORM_PART = "storm"
+"""The part of a message that is about many incidents."""
+
+OWN_PARTS = ("", STORM_PART)
 """The parts of rows that are messages of their own: an incident's, and that of a storm."""
 
 OWN = outbox.alias("own")

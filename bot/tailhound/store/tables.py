@@ -200,10 +200,12 @@ outbox = sa.Table(
     sa.Column("mention", sa.String(80), nullable=False, server_default=""),
     sa.Column("seen", sa.String(64), nullable=False, server_default=""),
     sa.Column("posted_at", sa.Float, nullable=False, server_default="0"),
+    sa.Column("delayed_by", sa.String(200), nullable=False, server_default=""),
     sa.UniqueConstraint("incident_id", "notifier", "place", "part", name="th_outbox_place"),
 )
 """A row per message: `part` "" is the incident's own, others are posts in its thread and wait until
-that one stands. `thread` is set where the own message goes into a thread that was there before."""
+that one stands. `thread` is set where the own message goes into a thread that was there before.
+`delayed_by` is what kept it from being posted, as far as it was told."""
 sa.Index("th_outbox_due", outbox.c.notifier, outbox.c.place, outbox.c.state, outbox.c.not_before)
 sa.Index("th_outbox_posted", outbox.c.notifier, outbox.c.place, outbox.c.posted_at)
 sa.Index(

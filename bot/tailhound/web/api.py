@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from tailhound.model import Incident
 from tailhound.web.headline import headline, seen
 from tailhound.web.metrics import CONTENT_TYPE
 from tailhound.web.parts import Counts, Parts
-from tailhound.web.pool import Pool
+from tailhound.web.pool import Pool, Shared
 from tailhound.web.query import ListQuery, WrongQuery
 
 ID = re.compile(r"[0-9A-Za-z-]{1,40}")
@@ -24,9 +24,11 @@ ID = re.compile(r"[0-9A-Za-z-]{1,40}")
 class Api:
     """Routes that answer with JSON or with the exposition format."""
 
-    def __init__(self, parts: Parts, pool: Pool) -> None:
+    def __init__(self, parts: Parts, pool: Pool, probing: Pool) -> None:
         self._parts = parts
         self._pool = pool
+        self._probing = probing
+        self._reasons = Shared(self._read_reasons)
 
     async def incidents(self, request: Request) -> Response:
         """GET /api/incidents: newest first; `next` is the next page's query, null at the end."""
@@ -60,15 +62,22 @@ class Api:
         return PlainTextResponse("ok\n")
 
     async def readyz(self, _request: Request) -> Response:
-        """GET /readyz: 503 with the reasons when it should get no traffic. Reads the database."""
-        try:
-            await self._pool.run(self._parts.reader.revision)
-            reasons = list(await self._pool.run(self._parts.not_ready))
-        except StoreUnavailable as error:
-            reasons = [str(error)]
+        """GET /readyz: 503 with the reasons when it should get no traffic. Reads the database.
+
+        Readers of pages don't stand before a probe, and who asks while one is looked at has its
+        answer: no crowd can make this server look unready.
+        """
+        reasons = await self._reasons.answer()
         if reasons:
             return PlainTextResponse("".join(f"{reason}\n" for reason in reasons), 503)
         return PlainTextResponse("ready\n")
+
+    async def _read_reasons(self) -> Sequence[str]:
+        try:
+            await self._probing.run(self._parts.reader.revision)
+            return tuple(await self._probing.run(self._parts.not_ready))
+        except StoreUnavailable as error:
+            return (str(error),)
 
     async def metrics(self, _request: Request) -> Response:
         """GET /metrics."""

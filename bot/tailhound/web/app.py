@@ -23,6 +23,7 @@ from tailhound.web.parts import Parts
 from tailhound.web.pool import Pool
 from tailhound.web.render import Renderer
 from tailhound.web.screen import Screen
+from tailhound.web.share import Share
 from tailhound.web.strays import HOOK, Strays
 from tailhound.web.stream import Room, Stream
 from tailhound.web.visitor import Visitors
@@ -34,10 +35,10 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
 
     `app.state.stream.close()` ends the live streams; `serve` does so before it waits for requests.
     """
-    pool = Pool()
-    assets = Assets()
-    room = Room(visitors=Visitors(parts.settings.listen.client_header))
-    stream = Stream(lambda: pool.run(parts.reader.revision), room=room)
+    pool, probing = Pool(), Pool(threads=1)
+    api, assets = Api(parts, pool, probing), Assets()
+    visitors = Visitors(parts.settings.listen.client_header)
+    stream = Stream(lambda: pool.run(parts.reader.revision), room=Room(visitors=visitors))
     strays = Strays(parts.metrics)
     screen = Screen(parts, pool, Renderer(parts.settings, assets, _navigation(parts)))
 
@@ -49,12 +50,14 @@ def create_app(parts: Parts, *, extra: Sequence[BaseRoute] = ()) -> Starlette:
         yield
         stream.close()
         pool.close()
+        probing.close()
 
     app = Starlette(
-        routes=[*extra, *_machines(parts, pool, stream), *_people(screen, assets)],
+        routes=[*extra, *_machines(parts, api, stream), *_people(screen, assets)],
         middleware=[
             Middleware(Guard),
             Middleware(OwnOnly, parts.settings.listen, parts.metrics),
+            Middleware(Share, visitors),
             Middleware(GZipMiddleware, minimum_size=1000),
         ],
         exception_handlers={
@@ -80,8 +83,7 @@ def _navigation(parts: Parts) -> dict[str, str]:
     return pages
 
 
-def _machines(parts: Parts, pool: Pool, stream: Stream) -> list[BaseRoute]:
-    api = Api(parts, pool)
+def _machines(parts: Parts, api: Api, stream: Stream) -> list[BaseRoute]:
     return [
         Route(HOOK, Webhook(parts).post, methods=["POST"]),
         Route("/api/incidents", api.incidents),

@@ -57,9 +57,9 @@ def name(runbook: str) -> str:
 
 
 def is_old(incident: Incident) -> bool:
-    """Whether the diagnosis that stands is one of before, because it is being checked again."""
-    again = incident.state in (State.INVESTIGATING, State.DEFERRED)
-    return again and incident.diagnosis is not None
+    """Whether the diagnosis is of the time before: it has come back, and is not diagnosed yet."""
+    before = incident.state in (State.INVESTIGATING, State.DEFERRED, State.FAILED)
+    return before and incident.diagnosis is not None and not incident.verdict_stands
 
 
 def cause_of(incident: Incident) -> str:
@@ -78,6 +78,8 @@ def headline(incident: Incident) -> Headline:
     """The headline of an incident as it stands."""
     if incident.unreadable and incident.state is not State.JOINED:
         return Headline("Unreadable alert", "a notification arrived that is no alert", "bad")
+    if incident.verdict_stands and incident.state in _KEEP_IT:
+        return _diagnosed(incident)
     return _BY_STATE[incident.state](incident)
 
 
@@ -144,6 +146,10 @@ _BY_STATE: dict[State, Callable[[Incident], Headline]] = {
     State.JOINED: _joined,
     State.FAILED: _failed,
 }
+
+
+_KEEP_IT = frozenset({State.INVESTIGATING, State.DEFERRED, State.FAILED})
+"""Whatever the check of a verdict comes to, the verdict is what people act on meanwhile."""
 
 
 def backend(text: str) -> str:

@@ -19,7 +19,7 @@ from tailhound.model import Diagnosis, EvidenceStatus, Incident, Outlook
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
-_REFUSALS = ("unauthorized", "foreign", "address", "oversized", "slow", "store")
+_REFUSALS = ("unauthorized", "foreign", "address", "oversized", "slow", "crowded", "store")
 
 
 class Metrics:

@@ -1,10 +1,10 @@
-"""Blocking reads, off the event loop: few threads, a short queue, a deadline."""
+"""Blocking reads, off the event loop: few threads, a short queue, a deadline, none asked twice."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tailhound.errors import StoreUnavailable
 
@@ -41,3 +41,23 @@ class Pool:
     def close(self) -> None:
         """Let go of the threads; reads that wait are dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class Shared(Generic[T]):
+    """One question at a time: who asks while it is under way gets its answer too."""
+
+    def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
+        self._ask = ask
+        self._asking: asyncio.Future[T] | None = None
+
+    async def answer(self) -> T:
+        """The answer; the question's exceptions pass through, to all who wait."""
+        if self._asking is None:
+            self._asking = asyncio.ensure_future(self._ask())
+            self._asking.add_done_callback(self._asked)
+        return await asyncio.shield(self._asking)
+
+    def _asked(self, asking: "asyncio.Future[T]") -> None:
+        self._asking = None
+        if not asking.cancelled():
+            asking.exception()  # seen, although everybody who waited may have left

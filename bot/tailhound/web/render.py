@@ -111,6 +111,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.link,
     telling.ended,
     telling.less_sure_because,
+    telling.rechecked,
     telling.shape,
     telling.counts,
     candidates.nearest,

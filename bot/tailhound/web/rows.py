@@ -15,7 +15,8 @@ SURE_TONES = ("found", "done")
 
 
 class Row(NamedTuple):
-    """One row, every text fit to be seen. `asides` are who is on it and what people said."""
+    """One row, every text fit to be seen. `asides` are what else there is to know: who is on
+    it, what people said, that it is checked again."""
 
     id: str
     tone: str
@@ -56,6 +57,8 @@ def _row(incident: Incident, now: datetime) -> Row:
 
 
 def _asides(incident: Incident) -> Iterator[str]:
+    if incident.is_rechecked:
+        yield "checking again"
     if incident.on_it is not None:
         yield f"{seen(incident.on_it.by, 40)} is on it"
     if said := what_it_was(incident):

@@ -4,79 +4,21 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Generator
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from tailhound.errors import SettingsError
+from tailhound.web.connections import Patience, impatient
 
-HEADER_SECONDS = 10.0
-HEADER_BYTES = 64 * 1024
-CONNECTIONS = 500
+PATIENCE = Patience()
 GRACE_SECONDS = 2
 KEEP_ALIVE_SECONDS = 30
-
-
-class Impatient(asyncio.Protocol):
-    """Closes a connection whose next request is not there in time, or whose head is too large.
-
-    Mixed into uvicorn's protocols, which wait for a head without end. `cycle` is the request that
-    is being answered.
-    """
-
-    header_seconds = HEADER_SECONDS
-    header_bytes = HEADER_BYTES
-    cycle: Any
-    transport: Any
-    _timer: asyncio.TimerHandle | None = None
-    _unanswered = 0
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client came: its first request must be there in time."""
-        super().connection_made(transport)
-        self._arm()
-
-    def data_received(self, data: bytes) -> None:
-        """Bytes came: they began a request, or are one more piece of a head."""
-        super().data_received(data)
-        if self._busy():
-            self._disarm()
-            return
-        self._unanswered += len(data)
-        self._arm()
-        if self._unanswered > self.header_bytes:
-            self.transport.close()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
-        self._disarm()
-        super().connection_lost(exc)
-
-    def _busy(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
-
-    def _arm(self) -> None:
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self.header_seconds, self._too_late)
-
-    def _disarm(self) -> None:
-        self._unanswered = 0
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _too_late(self) -> None:
-        self._timer = None
-        if not self._busy():
-            self.transport.close()
-
-
-def _protocol(header_seconds: float) -> type[asyncio.Protocol]:
-    """uvicorn's fastest HTTP protocol that is installed, made impatient."""
-    return type("Http", (Impatient, AutoHTTPProtocol), {"header_seconds": header_seconds})
+ACCEPTED_AT_ONCE = 100
+"""How many connections come in between two looks at what those before have sent: few beside
+CONNECTIONS, so that a crowd never drives out somebody whose request has just arrived."""
+BACKLOG = 1024
+"""How many may wait to be accepted; the kernel may keep it lower."""
 
 
 class _Server(uvicorn.Server):
@@ -95,6 +37,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""
         await super().startup(sockets)
+        for sock in sockets or ():
+            sock.listen(BACKLOG)  # asyncio takes one number for this and for ACCEPTED_AT_ONCE
         self._tell_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -130,7 +74,7 @@ async def serve(
     stop: asyncio.Event,
     *,
     started: Callable[[], None] = lambda: None,
-    header_seconds: float = HEADER_SECONDS,
+    patience: Patience = PATIENCE,
 ) -> None:
     """Serve on a socket of `bind` until `stop` is set; then it takes at most three seconds.
 
@@ -138,18 +82,17 @@ async def serve(
     """
     config = uvicorn.Config(
         app,
-        http=_protocol(header_seconds),
+        http=impatient(patience),
         ws="none",
         lifespan="on",
         log_config=None,
+        log_level="error",  # its warnings are of single clients; `web.connections` counts them
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=CONNECTIONS,
-        backlog=CONNECTIONS,
+        backlog=ACCEPTED_AT_ONCE,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        h11_max_incomplete_event_size=HEADER_BYTES,
     )
     server = _Server(config, app, started)
     stopping = asyncio.create_task(_stop(server, stop))

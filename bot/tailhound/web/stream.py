@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from tailhound.errors import StoreUnavailable
+from tailhound.web.pool import Shared
 from tailhound.web.visitor import Visitors
 
 POLL_SECONDS = 1.0
@@ -44,7 +45,8 @@ class Stream:
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
         room: Room | None = None,
     ) -> None:
-        self._revision = revision
+        self._revision = Shared(revision)
+        self._newest = 0
         self._poll_seconds = poll_seconds
         self._heartbeat_seconds = heartbeat_seconds
         self._room = room or Room()
@@ -61,7 +63,8 @@ class Stream:
         """The endpoint; 503 when the server ends or the database does not answer."""
         if self._closed:
             return JSONResponse({"error": "this server is ending"}, 503)
-        await self._revision()
+        if not self._polls:
+            await self._revision.answer()
         return StreamingResponse(
             self._events(self._room.visitors.who(request)),
             media_type="text/event-stream",
@@ -93,10 +96,9 @@ class Stream:
                 del self._clients[news]
                 yield f"retry: {FULL_SECONDS}000\n\nevent: full\ndata: {why}\n\n".encode()
                 return
-            revision = await self._revision()
-            if self._poller is None or self._poller.done():
-                self._poller = asyncio.create_task(self._poll(revision))
-            yield b"retry: 3000\n\n" + _event(revision)
+            if not self._polls:
+                await self._begin()
+            yield b"retry: 3000\n\n" + _event(self._newest)
             while (told := await self._next(news)) is not None:
                 yield told
         except StoreUnavailable:
@@ -117,16 +119,27 @@ class Stream:
             return b": still here\n\n"
         return None if revision is None else _event(revision)
 
-    async def _poll(self, seen: int) -> None:
+    @property
+    def _polls(self) -> bool:
+        return self._poller is not None and not self._poller.done()
+
+    async def _begin(self) -> None:
+        """Poll from now on; of several who come at once one begins."""
+        revision = await self._revision.answer()
+        if not self._polls:
+            self._newest = revision
+            self._poller = asyncio.create_task(self._poll())
+
+    async def _poll(self) -> None:
         while True:
             await asyncio.sleep(self._poll_seconds)
             try:
-                revision = await self._revision()
+                revision = await self._revision.answer()
             except StoreUnavailable:
                 self._end()
                 return
-            if revision != seen:
-                seen = revision
+            if revision != self._newest:
+                self._newest = revision
                 for client in self._clients:
                     _put(client, revision)
 

@@ -23,11 +23,11 @@ class Visitors:
         """The address, of IPv6 its network; "" when nothing tells."""
         told = request.headers.get(self._header, "") if self._header else ""
         peer = request.client.host if request.client else ""
-        return _network(told.rpartition(",")[2].strip()[:64]) or _network(peer) or peer[:64]
+        return network(told.rpartition(",")[2].strip()[:64]) or network(peer) or peer[:64]
 
 
-def _network(text: str) -> str:
-    """The address in its shortest form, "" for what is none."""
+def network(text: str) -> str:
+    """The address in its shortest form, of IPv6 its network; "" for what is none."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

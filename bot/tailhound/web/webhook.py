@@ -14,24 +14,17 @@ from starlette.responses import JSONResponse, Response
 
 from tailhound.errors import StoreUnavailable
 from tailhound.web.auth import Gate
+from tailhound.web.bodies import BODY_BYTES, Bodies, Body, TooLarge
 from tailhound.web.parts import Accepted, Parts
 from tailhound.web.strays import Seldom, sender
 
 LOG = logging.getLogger(__name__)
-BODY_BYTES = 32 * 1024 * 1024
-DRAIN_BYTES = 64 * 1024 * 1024
-"""How much of a body that is too large is still read, so that its sender sees the 413."""
 BODY_SECONDS = 30.0
 ACCEPT_SECONDS = 25.0
+STORING_AT_MOST = 300
+"""Notifications that wait for the database at once: fewer than connections, so that a probe has
+always room."""
 TELL_AGAIN_SECONDS = 600.0
-
-
-class TooLarge(Exception):
-    """The body is larger than BODY_BYTES; `size` is what was announced or seen."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__(f"{size} bytes")
-        self.size = size
 
 
 class Webhook:
@@ -43,6 +36,7 @@ class Webhook:
         *,
         body_seconds: float = BODY_SECONDS,
         accept_seconds: float = ACCEPT_SECONDS,
+        bodies: Bodies | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._parts = parts
@@ -51,6 +45,8 @@ class Webhook:
         self._accept_seconds = accept_seconds
         self._monotonic = monotonic
         self._told_at: float | None = None
+        self._storing = 0
+        self._bodies = bodies or Bodies()
         self._unauthorized = Seldom(monotonic)
 
     async def post(self, request: Request) -> Response:
@@ -63,24 +59,33 @@ class Webhook:
                 "send the credential of listen.bearer or listen.basic",
                 {"www-authenticate": self._gate.challenge},
             )
-        try:
-            async with asyncio.timeout(self._body_seconds):
-                body = await _read(request)
-        except TooLarge as error:
-            return await self._oversized(error.size)
-        except TimeoutError:
-            self._parts.metrics.refused("slow")
-            return _says(
-                503,
-                f"the body was not complete after {self._body_seconds:g} s",
-                {"connection": "close"},
-            )
-        except ClientDisconnect:
-            return Response(status_code=400)
-        return await self._store(body)
+        with self._bodies.one() as body:
+            try:
+                whole = await body.read(request, self._body_seconds)
+            except TooLarge as error:
+                return await self._oversized(error.size)
+            except TimeoutError:
+                return self._gave_up(body)
+            except ClientDisconnect:
+                return Response(status_code=400)
+            return await self._store(whole)
+
+    def _gave_up(self, body: Body) -> Response:
+        """No complete body came in time, or there was no room for more of it."""
+        self._parts.metrics.refused("crowded" if body.is_out else "slow")
+        why = (
+            f"this is the largest of the bodies that take more than {self._bodies.most} bytes "
+            "together; send it again"
+            if body.is_out
+            else f"the body was not complete after {self._body_seconds:g} s"
+        )
+        return _says(503, why, {"connection": "close"})
 
     async def _store(self, body: bytes) -> Response:
+        if self._storing >= STORING_AT_MOST:
+            return self._not_stored(f"{STORING_AT_MOST} notifications are waiting already")
         started = self._monotonic()
+        self._storing += 1
         try:
             async with asyncio.timeout(self._accept_seconds):
                 accepted = await self._parts.accept(body)
@@ -91,6 +96,8 @@ class Webhook:
         except Exception:  # whatever went wrong: the sender must send it again
             LOG.exception("a notification could not be stored")
             return self._not_stored("not stored, an unexpected error; tailhound's log has it")
+        finally:
+            self._storing -= 1
         self._count(accepted, self._monotonic() - started)
         return JSONResponse({"incidents": list(accepted.incidents)})
 
@@ -122,25 +129,6 @@ class Webhook:
             "of Alertmanager's receiver",
             {"connection": "close"},
         )
-
-
-async def _read(request: Request) -> bytes:
-    """The whole body; TooLarge after the rest was read and dropped, as far as that is sane."""
-    announced = request.headers.get("content-length", "")
-    size = int(announced) if announced.isdecimal() and len(announced) < 18 else 0
-    chunks: list[bytes] = []
-    seen = 0
-    async for chunk in request.stream():
-        seen += len(chunk)
-        if seen > BODY_BYTES or size > BODY_BYTES:
-            chunks.clear()
-            if seen > DRAIN_BYTES:
-                break
-        else:
-            chunks.append(chunk)
-    if seen > BODY_BYTES or size > BODY_BYTES:
-        raise TooLarge(max(size, seen))
-    return b"".join(chunks)
 
 
 def _told(request: Request) -> str:

@@ -64,6 +64,7 @@ async def office(folder: Path, **more: Any) -> AsyncIterator[Office]:
             silencer=silencer,
             channels=lambda _incident: ["C1"],
             parts=lambda: [Part("Prometheus", "answers", True)],
+            link=lambda channel, message: f"https://x.slack.com/{channel}/{message}",
             clock=lambda: datetime.now(UTC),
         )
         yield Office(here, ServerDeeds(given))
@@ -99,6 +100,30 @@ def test_a_re_check_investigates_again(tmp_path: Path) -> None:
             id = await made.diagnosed()
             assert await made.do(lambda deeds: deeds.recheck(click(id)))
             assert (await made.here.diagnosed(id, 2)).n == 2
+
+    run(story())
+
+
+def test_where_an_incident_stands_is_known_by_its_message_and_its_channel(tmp_path: Path) -> None:
+    async def story() -> None:
+        pages = {"listen": {"public_url": "https://tailhound.example"}}
+        async with office(tmp_path, **pages) as made:
+            id = await made.diagnosed()
+            whole = made.here.incident(id)
+            stands = made.deeds.whereabouts
+            page = {id: f"https://tailhound.example/incidents/{id}"}
+            assert await made.do(lambda _: stands.links([whole])) == page
+            with made.here.database.writing() as connection:
+                mine = {"notifier": "slack", "place": "C1", "message": "17.5"}
+                connection.execute(sa.update(outbox).where(outbox.c.part == "").values(mine))
+            message = {id: "https://x.slack.com/C1/17.5"}
+            assert await made.do(lambda _: stands.links([whole])) == message
+            assert (await made.do(lambda deeds: deeds.open())).links == message
+            assert await made.do(lambda _: stands.at("C1", "17.5")) == id
+            assert await made.do(lambda _: stands.at("C2", "17.5")) == ""
+            assert [one.id for one in await made.do(lambda _: stands.here("C1"))] == [id]
+            assert await made.do(lambda _: stands.here("C2")) == ()
+            assert [one.id for one in await made.do(lambda _: stands.lately())] == [id]
 
     run(story())
 
@@ -221,9 +246,10 @@ def test_without_an_alertmanager_what_is_muted_is_unknown(tmp_path: Path) -> Non
             assert not made.deeds.can_silence
             found = await made.do(lambda deeds: deeds.firing((Matcher("namespace", "prod"),)))
             assert isinstance(found, Missing)
-            await made.diagnosed()
-            matched = await made.do(lambda deeds: deeds.past((Matcher("namespace", "prod"),)))
-            assert matched.alerts == 1
+            id = await made.diagnosed()
+            prod = (Matcher("namespace", "prod"),)
+            assert (await made.do(lambda deeds: deeds.past(prod, "ANOTHER"))).alerts == 1
+            assert (await made.do(lambda deeds: deeds.past(prod, id))).alerts == 0
 
     run(story())
 

@@ -107,7 +107,7 @@ def test_an_answer_that_cannot_be_given_ends_not_the_writer(
 def test_a_writer_that_has_ended_is_no_ready_one(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.intake_alone(tmp_path) as desk:
-            desk.intake._waiting.put(None)
+            desk.intake._line.end()
             await kit.until(lambda: desk.intake.not_ready() != ())
             assert "restart tailhound" in desk.intake.not_ready()[0]
 

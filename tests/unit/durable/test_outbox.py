@@ -36,6 +36,48 @@ def test_a_new_incident_is_posted_once_and_then_edited(tmp_path: Path) -> None:
     kit.run(scene())
 
 
+def test_what_kept_a_first_post_back_is_handed_on_and_stays(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with post(tmp_path, "later") as at:
+            id = await accept(at)
+            await at.settled(id)
+            assert at.row(id).delayed_by == "ratelimited"
+            newest = at.change(id, urgent=True, state=State.DIAGNOSED)
+            await kit.until(lambda: at.row(id).sent_revision == newest)
+            (message,) = at.chat.posts(id)
+            assert {d.delayed_by for d in at.chat.messages[message]} == {"ratelimited"}
+            assert at.row(id).error == ""
+
+    kit.run(scene())
+
+
+def test_an_edit_that_is_put_off_says_nothing_of_the_post(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with post(tmp_path, "ok", "later") as at:
+            id = await accept(at)
+            await at.settled(id)
+            newest = at.change(id, urgent=True, state=State.DIAGNOSED)
+            await kit.until(lambda: at.row(id).sent_revision == newest)
+            assert at.row(id).delayed_by == ""
+
+    kit.run(scene())
+
+
+def test_what_keeps_a_place_back_keeps_all_that_wait_for_it(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with post(tmp_path, "refuse") as at:
+            first = await at.desk.accept(alert("w1", fingerprint="w1"))
+            second = await at.desk.accept(alert("w2", fingerprint="w2"))
+            ids = [*first.incidents, *second.incidents]
+            at.sender.wake()
+            for id in ids:
+                await kit.until(lambda id=id: at.row(id).delayed_by != "")  # type: ignore[misc]
+            reasons = {at.row(id).delayed_by for id in ids}
+            assert reasons == {"the channel is archived: choose another one"}
+
+    kit.run(scene())
+
+
 def test_open_incidents_are_looked_at_again_when_a_notifier_draws_otherwise(
     tmp_path: Path,
 ) -> None:

@@ -1,16 +1,19 @@
 """Waiting one's turn: more incidents than investigations that run at once."""
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from tailhound.durable.common_ground import common_ground
 from tailhound.durable.queueing import STORM_SECONDS
-from tailhound.model import Shared, State, Subject, SubjectKind
+from tailhound.model import Alert, Shared, State, Subject, SubjectKind
 from tailhound.settings import Incidents
+from tests.samples.incidents import FIRST
 from tests.unit.durable import kit
 from tests.unit.durable.fakes import Detective
 from tests.unit.durable.kit import alert, body
@@ -90,8 +93,14 @@ def of(node: str = "", namespace: str = "prod", workload: str = "", cluster: str
     )
 
 
-def ground(*subjects: Subject) -> Shared | None:
-    return common_ground({f"I{n}": subject for n, subject in enumerate(subjects)})
+def ground(*subjects: Subject, labels: Mapping[str, str] = MappingProxyType({})) -> Shared | None:
+    """What incidents about these share whose alerts have these labels too."""
+    made = (replace(FIRST, subject=one, alerts=(_labelled(labels),)) for one in subjects)
+    return common_ground({f"I{n}": incident for n, incident in enumerate(made)})
+
+
+def _labelled(labels: Mapping[str, str]) -> Alert:
+    return replace(FIRST.alerts[0], labels=labels)
 
 
 def test_more_than_half_and_at_least_three_on_one_node_share_it() -> None:
@@ -113,6 +122,25 @@ def test_a_node_tells_more_than_a_workload_and_that_more_than_a_namespace() -> N
     assert ground(bare, bare, bare) == Shared(
         kind="namespace", name="prod", incidents=3, first="I0"
     )
+
+
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [("rack", "rack"), ("topology_kubernetes_io_rack", "rack"),
+     ("label_topology_kubernetes_io_zone", "zone")],
+)  # fmt: skip
+def test_where_no_node_is_shared_the_rack_or_the_zone_is_told(label: str, kind: str) -> None:
+    apart = [of(f"gpu-{n}", namespace=f"ns-{n}", workload="llm") for n in range(3)]
+    shared = Shared(kind=kind, name="r7", incidents=3, first="I0")
+    assert ground(*apart, labels={label: "r7"}) == shared
+    assert ground(*apart) is None
+    assert ground(*apart[:2], labels={label: "r7"}) is None
+
+
+def test_a_rack_tells_more_than_a_namespace_and_a_zone_less() -> None:
+    same = [of(f"gpu-{n}") for n in range(3)]
+    assert getattr(ground(*same, labels={"rack": "r7"}), "kind", "") == "rack"
+    assert getattr(ground(*same, labels={"zone": "z1"}), "kind", "") == "namespace"
 
 
 def test_nodes_of_one_name_in_two_clusters_are_two() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tailhound.model import State
 from tests.unit.durable import kit
 from tests.unit.durable.fakes import Detective
 from tests.unit.durable.kit import alert, body
@@ -25,6 +26,53 @@ def test_a_second_click_does_not_ask_again(tmp_path: Path) -> None:
             assert any("ben" in line.what for line in again.timeline)
             assert lab.detective.calls.count("decide") == 2
             assert len(lab.chat.posts(id)) == 1
+
+    kit.run(scene())
+
+
+def test_a_verdict_stands_while_it_is_checked_again_and_says_how_that_ended(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        detective = Detective()
+        async with kit.lab(tmp_path, detective=detective) as lab:
+            id = await lab.accepted(body(alert()))
+            await lab.diagnosed(id)
+            detective.gate = asyncio.Event()
+            await lab.durable.recheck(id, "ben", "envelope-1")
+            meanwhile = lab.incident(id)
+            assert meanwhile.diagnosis is not None
+            assert meanwhile.is_rechecked
+            assert meanwhile.recheck is not None
+            assert meanwhile.recheck.by == "ben"
+            detective.gate.set()
+            same = await lab.diagnosed(id, n=2)
+            assert same.recheck is not None
+            assert same.recheck.same
+            assert not same.is_rechecked
+            detective.unreachable = ("cpu",)
+            await lab.durable.recheck(id, "ben", "envelope-2")
+            other = await lab.diagnosed(id, n=3)
+            assert other.revised is not None
+            assert other.revised.was == "cause found: the CPU limit stops the engine"
+            assert "ben" in other.revised.why
+
+    kit.run(scene())
+
+
+def test_a_check_that_breaks_leaves_the_verdict_standing(tmp_path: Path) -> None:
+    async def scene() -> None:
+        detective = Detective()
+        async with kit.lab(tmp_path, detective=detective) as lab:
+            id = await lab.accepted(body(alert()))
+            await lab.diagnosed(id)
+            detective.breaks_at = "decide"
+            await lab.durable.recheck(id, "ben", "envelope-1")
+            await kit.until(lambda: lab.incident(id).state is State.FAILED)
+            broken = lab.incident(id)
+            assert broken.verdict_stands
+            assert not broken.is_rechecked
+            assert broken.failed_because
 
     kit.run(scene())
 

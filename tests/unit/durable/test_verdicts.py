@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from tailhound.durable import verdicts
+from tailhound.durable import episodes, verdicts
 from tailhound.model import (
     Asked,
     Cause,
@@ -14,6 +14,7 @@ from tailhound.model import (
     Incident,
     Outlook,
     Progress,
+    Recheck,
     State,
     Subject,
     SubjectKind,
@@ -100,6 +101,65 @@ def test_a_revision_that_is_written_twice_is_told_once() -> None:
     once = verdicts.revised(record, _diagnosis(None), _diagnosis(), "why", NOW)
     assert once is not None
     assert verdicts.revised(once, _diagnosis(None), _diagnosis(), "why", later) is None
+
+
+def _checked_again(old: Diagnosis | None, new: Diagnosis) -> Incident:
+    """An incident whose verdict ana asked for again, after the answer."""
+    check = Recheck(n=2, since=NOW, by="ana")
+    record = _record(n=2, done=1).edited(recheck=check)
+    after = verdicts.diagnosed(record, 2, new, NOW, replace(ASKED, old=old))
+    assert after is not None
+    return after.incident
+
+
+def test_a_check_of_a_verdict_says_that_the_answer_is_the_same() -> None:
+    same = _checked_again(_diagnosis(), _diagnosis())
+    assert same.recheck == Recheck(n=2, since=NOW, by="ana", ended_at=NOW, same=True)
+    assert same.revised is None
+    told = "Checked again, same answer: cause found: the CPU limit"
+    assert same.timeline[-1].what == told
+
+
+def test_a_check_of_a_verdict_names_the_one_that_it_replaces_and_who_asked() -> None:
+    other = _checked_again(_diagnosis(None), _diagnosis())
+    assert other.revised is not None
+    assert other.revised.was == "no cause confirmed"
+    assert other.revised.why == "checked again, asked by ana"
+    assert other.recheck is not None
+    assert (other.recheck.ended_at, other.recheck.same) == (NOW, False)
+
+
+def test_the_first_verdict_of_an_episode_replaces_none() -> None:
+    first = _checked_again(None, _diagnosis())
+    assert first.recheck is None
+    assert first.revised is None
+
+
+def test_a_check_that_waits_behind_another_one_goes_on() -> None:
+    check = Recheck(n=3, since=NOW, by="ben")
+    record = _record(n=2, done=1).edited(recheck=check)
+    after = verdicts.diagnosed(record, 2, _diagnosis(), NOW, replace(ASKED, old=_diagnosis()))
+    broken = verdicts.failed(record, 2, "why", NOW)
+    assert after is not None
+    assert broken is not None
+    assert after.incident.recheck == broken.incident.recheck == check
+
+
+def test_a_check_that_will_never_begin_is_not_promised() -> None:
+    waits = _record(n=1, done=0).edited(recheck=Recheck(n=2, since=NOW, by="ana"))
+    runs = _record(n=1, done=0).edited(recheck=Recheck(n=1, since=NOW, by="ana"))
+    for end in (episodes.resolved_now, episodes.unheard_now):
+        assert end(waits, NOW).incident.recheck is None
+        assert end(runs, NOW).incident.recheck == runs.incident.recheck
+    assert episodes.reopened(runs, NOW).incident.recheck is None
+
+
+def test_late_evidence_that_revises_a_check_is_what_is_told() -> None:
+    same = Recheck(n=2, since=NOW, ended_at=NOW, same=True)
+    record = _record(State.DIAGNOSED, n=2, done=2).edited(recheck=same)
+    other = verdicts.revised(record, _diagnosis(None), _diagnosis(), "why", NOW)
+    assert other is not None
+    assert other.incident.recheck is None
 
 
 def test_a_verdict_long_after_its_time_says_so_and_about_which_moment() -> None:

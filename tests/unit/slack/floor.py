@@ -35,6 +35,33 @@ PAGE = "https://tailhound.example/incidents/8R5W"
 
 
 @dataclass
+class Whereabouts:
+    """Where incidents stand: `messages` has the id by channel and message, `open_here` what is open
+    in any channel, `newest` what there was lately, `addresses` the links by id.
+    """
+
+    messages: dict[tuple[str, str], str] = field(default_factory=dict)
+    open_here: Sequence[Incident] = ()
+    newest: Sequence[Incident] = ()
+    addresses: dict[str, str] = field(default_factory=dict)
+
+    def links(self, incidents: Sequence[Incident]) -> Mapping[str, str]:
+        return {one.id: self.addresses[one.id] for one in incidents if one.id in self.addresses}
+
+    def page(self, id: str) -> str:
+        return f"https://tailhound.example/incidents/{id}"
+
+    def at(self, channel: str, message: str) -> str:
+        return self.messages.get((channel, message), "")
+
+    def here(self, channel: str) -> Sequence[Incident]:
+        return self.open_here
+
+    def lately(self) -> Sequence[Incident]:
+        return self.newest
+
+
+@dataclass
 class Desk:
     """What the rest of tailhound does, and the record of what was asked of it.
 
@@ -65,6 +92,7 @@ class Desk:
     keeps_file: bool = False
     no_run: str = ""
     last: Incident | None = None
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)
 
     def _store(self, *what: Any) -> bool:
         self.before()
@@ -122,7 +150,8 @@ class Desk:
 
     def open(self) -> Open:
         self.before()
-        return Open(self.listed[:20], len(self.listed))
+        links = self.whereabouts.links(self.listed)
+        return Open(self.listed[:20], len(self.listed), links)
 
     def stopped(self) -> Stopped | None:
         self.before()
@@ -135,12 +164,16 @@ class Desk:
         self.before()
         month = Month(incidents=41, found=31, blind=2, right=24, partly=1, wrong=1)
         return Overview(
-            open=Open(self.listed, len(self.listed)),
+            open=Open(self.listed, len(self.listed), self._links()),
             last=self.last,
             month=month,
             parts=self.parts(),
             stopped=self.switch,
         )
+
+    def _links(self) -> Mapping[str, str]:
+        shown = [*self.listed, *([self.last] if self.last else [])]
+        return self.whereabouts.links(shown)
 
     def past(self, matchers: Sequence[Matcher], but: str) -> Past:
         self.before()

@@ -26,7 +26,7 @@ from tailhound.slack.deeds import Begun
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER, People
 from tailhound.slack.promptly import NOT_YET
-from tests.samples.incidents import CONFIRMED, FIRST, LISTED, UNKNOWN
+from tests.samples.incidents import CONFIRMED, DEFERRED, FIRST, LISTED, STATES, UNKNOWN
 from tests.samples.story import NOW, at
 from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor, texts
 
@@ -69,10 +69,10 @@ def test_every_command_stands_in_the_responders_guide() -> None:
 
 def test_an_unknown_word_runs_nothing_and_gets_the_nearest_command(room: Floor) -> None:
     assert room.type("dignose") == (
-        "No command `dignose`. Did you mean `diagnose`? `/tailhound help` lists all 9."
+        "No command `dignose`. Did you mean `diagnose`? `/tailhound help` lists all 12."
     )
     assert room.type("<!channel>`x") == (
-        "No command `&lt;!channel&gt;'x`. `/tailhound help` lists all 9."
+        "No command `&lt;!channel&gt;'x`. `/tailhound help` lists all 12."
     )
     assert room.desk.stored == []
 
@@ -324,9 +324,110 @@ def test_silence_opens_the_form(room: Floor) -> None:
     room.modal(lambda view: "*Mutes now:*" in texts(view))
 
 
-@pytest.mark.parametrize("text", ["silence", "silence a b", "silence <!here>", "silence ../x"])
-def test_silence_of_nothing_says_what_it_takes(room: Floor, text: str) -> None:
-    assert room.type(text).startswith("Write `/tailhound silence INCIDENT`")
+@pytest.mark.parametrize("command", ["silence", "show", "why", "recheck"])
+def test_what_names_no_incident_says_what_the_command_takes(room: Floor, command: str) -> None:
+    for text in ("", "a b"):
+        assert f"rite `/tailhound {command} INCIDENT`" in room.type(f"{command} {text}")
+    for text in ("<!here>", "../x", "ZZZZ", "https://tailhound.example/incidents/ZZZZ"):
+        told = room.type(f"{command} {text}")
+        assert told.startswith("No incident ")
+        assert "<!" not in told
+        assert told.endswith("`/tailhound status` lists what is open.")
+    assert room.desk.stored == []
+
+
+WAYS = [
+    "8R5W", "8r5w", "#8R5W", "`8R5W`", "https://tailhound.example/incidents/8R5W",
+    "<https://tailhound.example/incidents/8r5w#cpu-throttling|8R5W>",
+    "https://acme.slack.com/archives/C0ALERTS/p1796007600000100",
+    "<https://acme.slack.com/archives/C0ALERTS/p1796007600000999?thread_ts=1796007600.000100>",
+    "http://127.0.0.1:9111/channel#m1796007600.000100", "llm/chat-json", "chat-json", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_incident_is_named_by_its_id_by_a_link_by_its_workload_or_by_the_channel(
+    room: Floor, way: str
+) -> None:
+    stands = room.desk.whereabouts
+    stands.messages = {(CHANNEL, "1796007600.000100"): "8R5W"}
+    stands.open_here, stands.newest = (CONFIRMED,), LISTED[:2]
+    assert room.type(f"show {way}").startswith("*🎯 Cause found: the CPU limit stops the engine*\n")
+    assert "✓ Stopped in more than a quarter" in room.type(f"why {way}")
+    assert "8R5W is checked again" in room.type(f"recheck {way}")
+    assert [(call[0], call[1].incident) for call in room.desk.stored] == [("recheck", "8R5W")]
+    assert said_aloud(room) == []
+
+
+def test_where_several_are_open_they_are_named(room: Floor) -> None:
+    room.desk.whereabouts.open_here = LISTED[:7]
+    told = room.type("show")
+    assert told.startswith("7 incidents are open in this channel: 7F3K (prod/llm-70b), 8R5W (llm/")
+    assert " + 2 more. Write `/tailhound show INCIDENT`." in told
+    room.desk.whereabouts.newest = [replace(one, subject=LISTED[0].subject) for one in LISTED[:2]]
+    assert room.type("show llm-70b").startswith("2 incidents of `llm-70b` are open: 7F3K")
+
+
+def test_an_id_that_is_mistyped_gets_the_nearest_ones(room: Floor) -> None:
+    room.desk.whereabouts.newest = LISTED
+    assert room.type("show 7F3X").startswith(
+        "No incident `7F3X` is known. Did you mean 7F3K (prod/llm-70b)? `/tailhound status`"
+    )
+    assert "Did you mean 2H8D (storage/db-1)?" in room.type("recheck storage")
+    room.desk.incidents["0A10"] = replace(CONFIRMED, id="0A10")
+    assert "Incident 0A10" in room.type("show oalo")
+
+
+def test_a_place_that_two_clusters_have_is_told_with_its_cluster(room: Floor) -> None:
+    there = replace(CONFIRMED.subject, cluster="eu-2")
+    other = replace(CONFIRMED, id="9C1Q", subject=there)
+    room.desk.listed = room.desk.whereabouts.open_here = (CONFIRMED, other)
+    assert "llm/chat-json (eu-2) · page" in room.type("status")
+    assert "9C1Q (llm/chat-json (eu-2))" in room.type("why")
+
+
+def test_ids_are_links_where_there_is_something_to_link_to(room: Floor) -> None:
+    room.desk.whereabouts.addresses = {"8R5W": "https://acme.slack.com/archives/C1/p17"}
+    linked = "<https://acme.slack.com/archives/C1/p17|8R5W>"
+    assert f"{linked} llm/chat-json" in room.type("status")
+    assert f"Incident {linked} · <https://tailhound.example/incidents/8R5W|" in room.type(
+        "show 8R5W"
+    )
+    assert f"Recorded: {linked} is checked again" in room.type("recheck 8R5W")
+    room.hands().look_home()
+    assert f"{linked} llm/chat-json" in texts(room.home())
+    room.desk.whereabouts.addresses = {"8R5W": "https://x|<!channel>"}
+    assert "8R5W llm/chat-json" in room.type("status")
+
+
+def test_what_waits_its_turn_is_checked_now_when_it_is_asked_for(room: Floor) -> None:
+    room.desk.incidents["8R5W"] = DEFERRED
+    assert "8R5W is checked again" in room.type("recheck 8R5W")
+    room.desk.is_new = False
+    assert "8R5W is being checked already" in room.type("recheck 8R5W")
+    assert room.desk.stored == [("check_now", "8R5W")] * 2
+
+
+def test_what_can_not_be_read_is_not_checked_again(room: Floor) -> None:
+    room.desk.incidents["0A0A"] = replace(STATES["unreadable"], id="0A0A")
+    assert room.type("recheck 0A0A").startswith("Not checked: what came for 0A0A")
+    assert room.desk.stored == []
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_can_be_shown_and_says_what_to_type_next(room: Floor, state: str) -> None:
+    room.desk.incidents["8R5W"] = replace(STATES[state], id="8R5W")
+    shown, why = room.type("show 8R5W"), room.type("why 8R5W")
+    assert shown.endswith("`/tailhound why 8R5W` · `/tailhound recheck 8R5W`")
+    assert why.endswith("`/tailhound show 8R5W` · `/tailhound recheck 8R5W`")
+    assert shown.splitlines()[0] == why.splitlines()[0]
+
+
+@pytest.mark.parametrize("command", ["show 8R5W", "why 8R5W", "recheck 8R5W", "silence 8R5W"])
+def test_a_store_that_is_silent_is_told_of_an_incident_too(room: Floor, command: str) -> None:
+    room.desk.before = _fail
+    told = room.type(command)
+    assert told.startswith(("The store did not answer", "Not recorded, type it again."))
 
 
 def test_silence_without_alertmanager_says_so(room: Floor) -> None:
@@ -473,5 +574,5 @@ def test_with_a_dead_token_people_stop_changes_and_do_nothing_else() -> None:
 def test_an_incident_s_id_alone_says_what_it_goes_with(typed: str) -> None:
     told = unknown_text(typed)
     assert told.startswith(f"`{typed.upper()}` alone does nothing.")
-    assert "`/tailhound silence INCIDENT`" in told
+    assert f"`/tailhound show {typed.upper()}`" in told
     assert unknown_text("stat").startswith("No command")

@@ -1,6 +1,7 @@
 """*Wrong? Tell us the cause*: one word per person, about a cause that there is."""
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,10 +17,10 @@ from tailhound.settings import Settings
 from tailhound.slack.deeds import Word
 from tailhound.slack.forms import SEND_AGAIN
 from tailhound.slack.modals.feedback import CHANGED
-from tailhound.slack.people import STRANGER
+from tailhound.slack.people import STRANGER, People
 from tailhound.slack.promptly import NOT_RECORDED
 from tailhound.slack.tools import TOO_LATE
-from tests.samples.incidents import CONFIRMED, FIRST, TWO_FIT, UNKNOWN
+from tests.samples.incidents import CONFIRMED, FIRST, SAID_WRONG, TWO_FIT, UNKNOWN
 from tests.unit.slack.floor import ANA, Floor, envelope, floor, texts
 
 
@@ -58,6 +59,47 @@ def test_the_confirmed_cause_stands_first_and_not_in_this_list_last(
     assert found[0] == "cpu-throttling"
     assert found[-1] == "-"
     assert set(found[:-1]) == {one.id for one in runbooks}
+
+
+def preset(room: Floor) -> dict[str, object]:
+    """What the form holds before anybody has touched it, by field."""
+    view = room.slack.modal()
+    assert view is not None
+    fields = [block for block in view.body["blocks"] if block["type"] == "input"]
+    elements = {block["block_id"]: block["element"] for block in fields}
+    chosen = {id: one.get("initial_option", {}).get("value") for id, one in elements.items()}
+    return {id: value or elements[id].get("initial_value") for id, value in chosen.items()}
+
+
+def test_nothing_is_chosen_that_the_person_did_not_choose(room: Floor) -> None:
+    assert preset(room) == {"rating": None, "cause": None, "note": None}
+
+
+@pytest.mark.parametrize(
+    ("mine", "found"),
+    [
+        (Word(rating=Rating.RIGHT), ("right", None, None)),
+        (Word(rating=Rating.UNSURE, note="it stopped"), ("unsure", None, "it stopped")),
+        (Word(rating=Rating.WRONG, cause="rdma-fabric"), ("wrong", "rdma-fabric", None)),
+        (Word(rating=Rating.WRONG), ("wrong", "-", None)),
+        (Word(rating=Rating.PARTLY, cause="gone-since"), ("partly", None, None)),
+    ],
+)
+def test_who_has_answered_finds_their_own_word_again(
+    runbooks: tuple[Runbook, ...], mine: Word, found: tuple[str | None, ...]
+) -> None:
+    word = replace(SAID_WRONG, rating=mine.rating, cause=mine.cause, note=mine.note, person=ANA)
+    other = replace(SAID_WRONG, note="another one's", person="U0BEN")
+    with floor() as room:
+        room.desk.runbooks = runbooks
+        room.desk.incidents["8R5W"] = replace(CONFIRMED, feedback=(other, word))
+        room.show(CONFIRMED)
+        room.press("wrong")
+        room.modal(lambda view: "submit" in view.body)
+        assert tuple(preset(room).values()) == found
+        view = room.slack.modal()
+        assert view is not None
+        assert "This is what you said before" in texts(view)
 
 
 def test_a_word_is_stored_and_told(room: Floor) -> None:
@@ -203,4 +245,19 @@ def test_a_stranger_who_sends_is_told_in_the_form(room: Floor) -> None:
     payload = room.slack.core.submit(ANA)
     payload["user"]["team_id"] = "T0OTHER"
     assert STRANGER in str(room.deliver(envelope(), payload).body)
+    assert room.desk.stored == []
+
+
+def test_who_sends_while_slack_does_not_tell_who_it_is_is_refused_in_time(
+    room: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room.slack.core.use(ANA, "rating", "right")
+    payload = room.slack.core.submit(ANA)
+    hung = threading.Event()
+    monkeypatch.setattr(People, "_found", lambda *_: (hung.wait(10), "no answer")[1])
+    begun = time.monotonic()
+    answer = room.deliver(envelope(), payload)
+    assert time.monotonic() - begun < 2.7
+    hung.set()
+    assert "did not tell who you are (no answer)" in str(answer.body)
     assert room.desk.stored == []

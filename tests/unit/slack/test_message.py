@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tailhound.model import Incident, Symptom
+from tailhound.model import Incident, Recheck, Revised, State, Symptom
 from tailhound.slack.blocks import message
 from tailhound.slack.buttons import Offers
 from tests.samples.incidents import (
@@ -136,10 +136,62 @@ def test_while_it_is_checked_again_the_symptom_is_the_new_one_and_never_the_old(
     assert COLLECTING.progress.symptom is not None
     worse = replace(COLLECTING.progress.symptom, value=0.76)
     progress = replace(COLLECTING.progress, symptom=worse)
-    for state in (BACK, STATES["again"]):
-        assert "80 ms" not in shown(replace(state, progress=None))["S"]
-        told = shown(replace(state, progress=progress))["S"]
-        assert told.startswith("*Inter-token p50 760 ms*, usually 8 ms (x95)")
+    assert "80 ms" not in shown(replace(BACK, progress=None))["S"]
+    told = shown(replace(BACK, progress=progress))["S"]
+    assert told.startswith("*Inter-token p50 760 ms*, usually 8 ms (x95)")
+
+
+def test_while_a_verdict_is_checked_again_it_stays_and_says_who_asked() -> None:
+    before, again = shown(CONFIRMED), shown(STATES["again"])
+    line = "*Checking again since 03:05 UTC (asked by ana)…*\n"
+    assert again["W"] == line + before["W"]
+    assert {slot: again[slot] for slot in "HSAENL"} == {slot: before[slot] for slot in "HSAENL"}
+    assert again["D"].splitlines()[:2] == before["D"].splitlines()[:2]
+
+
+@pytest.mark.parametrize(
+    "state", ["confirmed", "two-fit", "unknown", "no-symptom", "nothing-left", "blind", "revised"]
+)
+def test_whatever_the_verdict_is_it_stays_while_it_is_checked_again(state: str) -> None:
+    it = STATES[state]
+    check = Recheck(n=2, since=it.received_at, by="ana")
+    for now in (State.INVESTIGATING, State.DEFERRED):
+        again = shown(replace(it, n=2, state=now, recheck=check))
+        assert again["H"] == shown(it)["H"]
+        assert again["S"].splitlines()[0] == shown(it)["S"].splitlines()[0]
+        assert "again since" in again["W"].splitlines()[0]
+        assert "asked by ana" in again["W"].splitlines()[0]
+
+
+def test_a_check_that_comes_to_the_same_says_so_and_when() -> None:
+    first = shown(STATES["same-again"])["W"].splitlines()[0]
+    assert first == "Checked again 03:05 UTC: same answer."
+
+
+def test_a_check_that_fails_leaves_the_verdict_and_says_why_it_failed() -> None:
+    told = shown(STATES["failed-again"])
+    assert told["H"] == "🎯 Cause found: the CPU limit stops the engine"
+    assert told["W"].startswith("Checking again failed 03:05 UTC, this is still the verdict from ")
+    assert "the database was full" in told["W"].splitlines()[0]
+
+
+@pytest.mark.parametrize("state", ["confirmed", "two-fit", "unknown", "blind"])
+def test_a_check_that_comes_to_another_verdict_tells_the_one_before(state: str) -> None:
+    it = STATES[state]
+    was = Revised(at=NOW, was_at=NOW, was="no cause confirmed", why="checked again, asked by ana")
+    told = shown(replace(it, revised=was))
+    assert "~03:04:30 no cause confirmed~" in told["W"]
+    assert "03:04:30 UTC" in told["F"]
+    if state in ("confirmed", "unknown"):
+        assert "checked again, asked by ana" in told["W"]
+
+
+def test_the_verdict_of_an_earlier_episode_does_not_stand() -> None:
+    again = replace(BACK, diagnosed_in=1, recheck=Recheck(n=2, since=NOW, by="ana"))
+    told = shown(again)
+    assert told["H"].startswith("🔁 Back again")
+    assert "Checking again" not in " ".join(told.values())
+    assert shown(replace(again, diagnosed_in=2))["H"].startswith("🎯 Cause found")
 
 
 def test_when_nobody_is_asked_again_any_more_the_message_promises_nothing() -> None:
@@ -168,7 +220,7 @@ def test_re_check_is_drawn_only_where_there_is_something_to_check_again() -> Non
     }
     assert drawn == {
         "confirmed", "medium", "two-fit", "unknown", "no-symptom", "nothing-left", "blind",
-        "revised", "failed",
+        "revised", "failed", "again", "same-again", "failed-again",
     }  # fmt: skip
 
 

@@ -101,6 +101,19 @@ def test_a_second_word_can_follow_the_first() -> None:
     assert ids("A", WITH_PEOPLE["resolved-right"]) == ids("A", RESOLVED)
 
 
+def test_once_somebody_has_answered_the_buttons_say_that_a_word_is_added_or_changed() -> None:
+    def labels(slot: str, incident: Incident) -> list[str]:
+        return [element["text"]["text"] for element in row(slot, incident)]
+
+    assert labels("A", RESOLVED)[:2] == ["Yes, that was it", "Wrong? Tell us the cause"]
+    right, wrong = WITH_PEOPLE["resolved-right"], WITH_PEOPLE["resolved-wrong"]
+    assert labels("A", right)[:2] == ["Yes, for me too", "Add or change an answer"]
+    assert labels("A", wrong)[:2] == ["Yes, that was it", "Add or change an answer"]
+    assert "Add or change an answer" in labels("L", WITH_PEOPLE["doubted"])
+    unknown = replace(WITH_PEOPLE["resolved-unknown"], feedback=wrong.feedback)
+    assert labels("A", unknown)[0] == "Add or change an answer"
+
+
 def test_the_draft_of_a_postmortem_is_a_page_of_its_own() -> None:
     (draft,) = [one for one in row("A", RESOLVED) if one["action_id"] == actions.POSTMORTEM]
     assert draft["url"] == f"{PAGE}/postmortem"

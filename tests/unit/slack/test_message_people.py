@@ -8,6 +8,7 @@ import pytest
 
 from tailhound.model import Incident, Rating, Shared
 from tailhound.slack.blocks import message
+from tailhound.slack.pace import RATE_LIMIT
 from tests.samples.incidents import (
     BACK,
     BLIND,
@@ -100,6 +101,22 @@ def test_a_post_that_was_late_says_so_from_a_minute_on(seconds: float, told: str
     posted = (FIRST.received_at + timedelta(seconds=seconds)).timestamp()
     footer = slots(FIRST, posted_at=posted)["F"]
     assert footer.endswith(told or "changes: off (observe mode)")
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("", "posted 4 min late"),
+        (f"{RATE_LIMIT} of chat.postMessage", "posted 4 min late (Slack limit)"),
+        ("Slack answered internal_error", "posted 4 min late (Slack answered internal_error)"),
+        ("many incidents at once", "posted 4 min late (many incidents at once)"),
+        ("<!here> *x*", "posted 4 min late (&lt;!here&gt; ∗x∗)"),
+    ],
+)
+def test_a_late_post_tells_what_kept_it_back(why: str, told: str) -> None:
+    posted = FIRST.received_at.timestamp() + 270.0
+    assert slots(FIRST, posted_at=posted, delayed_by=why)["F"].endswith(f" · {told}")
+    assert "late" not in slots(FIRST, posted_at=posted - 230.0, delayed_by=why)["F"]
 
 
 def test_a_post_that_is_not_there_yet_is_not_late() -> None:
@@ -259,6 +276,8 @@ def test_who_waits_in_a_storm_is_sent_to_where_most_of_it_is() -> None:
     itself = replace(waits, id="7F3K")
     assert slots(itself)["W"].endswith(" 21 of them are on `gpu-node-3`.")
     assert "of them are" not in slots(QUEUED)["W"]
+    rack = replace(QUEUED.queued, shared=replace(shared, kind="rack", name="r7"))
+    assert " 21 of them are in the rack `r7`: see" in slots(replace(QUEUED, queued=rack))["W"]
     hostile = replace(shared, name="a`<!here>`b")
     evil = replace(QUEUED, queued=replace(QUEUED.queued, shared=hostile))
     assert "<!here>" not in slots(evil)["W"]

@@ -144,7 +144,7 @@ ANSWERS: Final[Mapping[str, tuple[Differs, ...]]] = {
             "*Re-check* under a message makes fresh suggestions."
         ), CHANGES),
     ),
-    "dignose": (),
+    "dignose": (Differs("all 9", "all 12", "Also what is typed with an incident's id."),),
 }  # fmt: skip
 """The same for what commands answer."""
 
@@ -168,7 +168,7 @@ def answered() -> dict[str, str]:
         "diagnose prod/llm-70b": command_texts.begun_text(begun, labels, "C1"),
         "status": commands.status_text(standing, clock("03:10")),
         "approvals": commands.WAITS,
-        "stop game day": command_texts.stopped_text(stopped, is_new=True),
+        "stop game day": command_texts.stopped_text(stopped, is_new=True, now=clock("03:10")),
         "resume": command_texts.resumed_text(
             Moved(before=stopped, now=None), "ben", clock("03:10")
         ),

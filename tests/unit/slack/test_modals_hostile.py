@@ -165,8 +165,10 @@ def test_answers_of_commands_are_short_and_without_markup(
         commands.status_text(standing, NOW),
         commands.unknown_text(name),
         command_texts.begun_text(Begun(incident="", why_not=why), labels, "C1"),
-        command_texts.begun_text(Begun(incident="7F3K", joined=True), labels, "C1"),
-        command_texts.stopped_text(stopped, is_new=True),
+        command_texts.begun_text(
+            Begun(incident="7F3K", joined=True, channels=("C1",)), labels, "C1"
+        ),
+        command_texts.stopped_text(stopped, is_new=True, now=NOW),
         command_texts.resumed_text(Moved(before=stopped, now=None), name, NOW),
         command_texts.known_text(Moved(before=stopped, now=stopped, known=True), NOW),
         command_texts.runbooks_text((), [name]),

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tailhound.web.app import create_app
+from tailhound.web.connections import Patience
 from tailhound.web.parts import Parts
-from tailhound.web.server import bind, serve
+from tailhound.web.server import PATIENCE, bind, serve
+from tailhound.web.strays import HOOK
 
 
 @dataclass(slots=True)
@@ -19,7 +21,7 @@ class Running:
     """A server in a thread of its own."""
 
     given: Parts
-    header_seconds: float = 10.0
+    patience: Patience = PATIENCE
     port: int = 0
     _loop: asyncio.AbstractEventLoop | None = None
     _stop: asyncio.Event | None = None
@@ -41,7 +43,7 @@ class Running:
             sock,
             self._stop,
             started=self._up.set,
-            header_seconds=self.header_seconds,
+            patience=self.patience,
         )
 
     def stop(self) -> float:
@@ -62,6 +64,14 @@ class Running:
         sock.settimeout(10)
         return sock
 
+    def post(self, body: bytes) -> int:
+        """Send a notification on a connection of its own; the status."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("POST", HOOK, body)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
     def get(self, path: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers in lower case, body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
@@ -73,9 +83,9 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(given: Parts, header_seconds: float = 10.0) -> Iterator[Running]:
+def running(given: Parts, patience: Patience = PATIENCE) -> Iterator[Running]:
     """A server for the time of a test."""
-    server = Running(given, header_seconds)
+    server = Running(given, patience)
     server.start()
     try:
         yield server

@@ -18,6 +18,7 @@ from tests.samples.incidents import (
     DEFERRED,
     FAILED,
     RESOLVED,
+    STATES,
     TWO_FIT,
     UNKNOWN,
 )
@@ -302,11 +303,35 @@ def test_a_filter_that_is_no_such_value_is_400_in_words(query: str) -> None:
 
 
 def test_state_is_no_part_of_what_is_sure() -> None:
-    """A list says how sure a diagnosis is only where there is a verdict."""
-    again = replace(CONFIRMED, state=State.INVESTIGATING, n=2)
+    """A list says how sure a diagnosis is only where there is a verdict of this episode."""
+    again = replace(CONFIRMED, state=State.INVESTIGATING, n=2, episode=2)
     (row,) = re.findall(r"<tr class.*?</tr>", get("/incidents", parts(Shelf((again,)))).text, re.S)
     assert "high" not in row.replace("LatencyHigh", "")
     assert "CPU throttling" not in row
+
+
+def test_a_verdict_stays_on_its_page_and_in_the_list_while_it_is_checked_again() -> None:
+    again = STATES["again"]
+    page = html_of(again)
+    assert "Checking again since 03:05 UTC (asked by ana)…" in page
+    assert "<h1>The CPU limit stops the engine</h1>" in page
+    assert "not assumed to be the same" not in page
+    assert "What could be done last time" not in page
+    (row,) = re.findall(r"<tr class.*?</tr>", get("/incidents", parts(Shelf((again,)))).text, re.S)
+    assert "Cause found" in row
+    assert "checking again" in row
+
+
+def test_a_page_says_how_the_check_of_its_verdict_ended() -> None:
+    for state, told in (
+        ("same-again", "Checked again 03:05 UTC: same answer."),
+        ("failed-again", "this is still the verdict from before: the database was full"),
+    ):
+        it = STATES[state]
+        page = html_of(it)
+        assert told in text_of(it)
+        assert "<h1>The CPU limit stops the engine</h1>" in page
+        assert "No verdict:" not in page
 
 
 def test_the_alert_and_both_beginnings_stand_on_the_page_and_in_its_timeline() -> None:

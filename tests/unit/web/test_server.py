@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tailhound.errors import SettingsError
+from tailhound.web.connections import Patience
 from tailhound.web.server import bind
 from tests.unit.web.running import Running, running
 from tests.unit.web.shelf import Intake, Shelf, parts
@@ -17,7 +18,7 @@ from tests.unit.web.shelf import Intake, Shelf, parts
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with running(parts(), header_seconds=0.3) as started:
+    with running(parts(), Patience(header_seconds=0.3)) as started:
         yield started
 
 
@@ -107,7 +108,10 @@ def test_a_slow_second_request_is_cut_off_too(server: Running) -> None:
 
 def test_a_body_that_takes_longer_than_a_head_may_is_still_taken() -> None:
     intake = Intake()
-    with running(parts(intake=intake), header_seconds=0.1) as server, server.connect() as sock:
+    with (
+        running(parts(intake=intake), Patience(header_seconds=0.1)) as server,
+        server.connect() as sock,
+    ):
         sock.sendall(
             b"POST /webhook/alertmanager HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\n"
         )

@@ -234,3 +234,19 @@ def test_many_that_come_at_one_moment_do_not_get_past_the_limit() -> None:
         stream.close()
 
     run(test)
+
+
+def test_many_who_come_at_once_ask_the_database_once() -> None:
+    async def test() -> None:
+        database = Database()
+        stream = quick(database, poll_seconds=60)
+        answers = await asyncio.gather(*(stream.get(ASKED) for _ in range(19)))
+        firsts = await asyncio.gather(*(Client(answer).next() for answer in answers))
+        assert all("data: 7" in first for first in firsts)
+        assert database.asked <= 2
+        assert pollers() == 1
+        late = Client(await stream.get(ASKED))
+        assert "data: 7" in await late.next()
+        assert database.asked <= 2
+
+    run(test)

@@ -13,9 +13,10 @@ from starlette.types import Message
 from tailhound.errors import StoreUnavailable
 from tailhound.settings import Basic, Listen, Secret, Settings
 from tailhound.web.app import create_app
+from tailhound.web.bodies import BODY_BYTES, Bodies
 from tailhound.web.metrics import Metrics
 from tailhound.web.parts import Parts
-from tailhound.web.webhook import BODY_BYTES, Webhook
+from tailhound.web.webhook import Webhook
 from tests.unit.web.asgi import Response, request
 from tests.unit.web.shelf import Intake, Receipt, parts
 
@@ -136,6 +137,52 @@ def test_a_body_of_exactly_the_limit_is_taken() -> None:
     block = b" " * (1024 * 1024)
     assert post(parts(intake=intake), *[block] * 32).status == 200
     assert len(intake.bodies[0]) == BODY_BYTES
+
+
+async def dripping(first: bytes, gone: asyncio.Event) -> AsyncIterator[Message]:
+    """A sender that sends something, and the rest never."""
+    yield {"type": "http.request", "body": first, "more_body": True}
+    await gone.wait()
+    yield {"type": "http.disconnect"}
+
+
+def test_many_large_bodies_at_a_time_take_bounded_memory_and_small_ones_come_in() -> None:
+    intake = Intake()
+    given = parts(intake=intake)
+
+    async def scenario() -> None:
+        bodies, gone = Bodies(most=1000), asyncio.Event()
+        hook = Webhook(given, bodies=bodies)
+        scope = {"type": "http", "method": "POST", "headers": []}
+        slow = [
+            asyncio.create_task(hook.post(Request(scope, dripping(b"x" * size, gone).__anext__)))
+            for size in (300, 500, 100)
+        ]
+        await asyncio.sleep(0)
+        assert bodies.held == 900
+        assert (await hook.post(request_of(b"y" * 200))).status_code == 200
+        largest = await slow[1]
+        assert largest.status_code == 503
+        assert b"more than 1000 bytes together; send it again" in largest.body
+        assert bodies.held == 400
+        gone.set()
+        await asyncio.gather(*slow)
+        assert bodies.held == 0
+
+    asyncio.run(scenario())
+    assert intake.bodies == [b"y" * 200]
+    assert value(given.metrics, "tailhound_bodies_refused_total", reason="crowded") == 1
+    assert value(given.metrics, "tailhound_bodies_refused_total", reason="slow") == 0
+
+
+def test_one_body_above_all_room_is_the_one_that_goes() -> None:
+    async def scenario() -> None:
+        bodies = Bodies(most=100)
+        answer = await Webhook(parts(), bodies=bodies).post(request_of(b"x" * 101))
+        assert answer.status_code == 503
+        assert bodies.held == 0
+
+    asyncio.run(scenario())
 
 
 def test_when_nobody_can_be_told_of_a_large_body_the_next_one_tries_again() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tailhound.model import Incident, Rating, candidates, telling
+from tailhound.model import Feedback, Incident, Rating, candidates, telling
 from tailhound.model.names import capital, cause_name
 from tailhound.model.names import listed as listed_names
 from tailhound.rules.runbook import Runbook
@@ -12,7 +12,7 @@ from tailhound.slack import escape
 from tailhound.slack.actions import CAUSE, FEEDBACK_FORM, NOTE, RATING
 from tailhound.slack.deeds import Word
 from tailhound.slack.escape import clean
-from tailhound.slack.kit import context, plain, section
+from tailhound.slack.kit import Block, context, plain, section
 from tailhound.slack.limits import OPTION_VALUE, SELECT_OPTIONS
 from tailhound.slack.modals import sheet
 from tailhound.slack.modals.sheet import Frame, Note, View
@@ -24,6 +24,10 @@ CHANGED: Final = (
 LOADING: Final = "Reading the incident…"
 NOTE_LENGTH: Final = 500
 _EVERYONE: Final = "one sentence; no prompts, no secrets: everyone in the channel sees it"
+_COUNTS: Final = (
+    "Counts towards precision and recall of the runbook. You can change it for 30 days."
+)
+_BEFORE: Final = "This is what you said before; what you save now takes its place. "
 NOT_IN_LIST: Final = "-"
 _RATINGS: Final = {
     "right": (Rating.RIGHT, "Right"),
@@ -39,33 +43,51 @@ def frame(note: Note, submit: str = "") -> Frame:
 
 
 def form(
-    incident: Incident, runbooks: Sequence[Runbook], note: Note, *, changed: bool = False
+    incident: Incident,
+    runbooks: Sequence[Runbook],
+    note: Note,
+    *,
+    person: str = "",
+    changed: bool = False,
 ) -> View:
-    """The form for one incident; `changed`: somebody sent it, and had read another diagnosis."""
+    """The form for one incident. Nothing in it is chosen beforehand, but what the `person` with
+    this id has said before. `changed`: somebody sent it, and had read another diagnosis.
+    """
+    mine = next((one for one in incident.feedback if person and one.person == person), None)
     ratings = [sheet.option(text, id) for id, (_, text) in _RATINGS.items()]
     shown = listed(incident, runbooks)
     causes = [sheet.option(_title(one), one.id) for one in shown]
     cut = f"The nearest {len(shown)} of {len(runbooks)} runbooks: name another one below."
     hint = {"hint": plain(cut)} if len(shown) < len(runbooks) else {}
     causes.append(sheet.option("not in this list", NOT_IN_LIST))
+    rated = _chosen(ratings, _rating_id(mine)) if mine else None
+    named = _chosen(causes, _cause_id(mine)) if mine else None
+    text = sheet.text_field(NOTE, NOTE_LENGTH, _EVERYONE, mine.note[:NOTE_LENGTH] if mine else "")
     return sheet.view(
         frame(replace(note, seen=_mark(incident)), "Save"),
         [
             section("changed", f"{CHANGED}{_headline(incident)}.") if changed else None,
-            sheet.field("The diagnosis was", sheet.radio(RATING, ratings)),
-            sheet.field("The cause was", sheet.select(CAUSE, causes), optional=True, **hint),
-            sheet.field(
-                "How do you know? (optional)",
-                sheet.text_field(NOTE, NOTE_LENGTH, _EVERYONE),
-                optional=True,
-            ),
-            context(
-                "small",
-                "Counts towards precision and recall of the runbook. "
-                "You can change it for 30 days.",
-            ),
+            sheet.field("The diagnosis was", sheet.radio(RATING, ratings, rated)),
+            sheet.field("The cause was", sheet.select(CAUSE, causes, named), optional=True, **hint),
+            sheet.field("How do you know? (optional)", text, optional=True),
+            context("small", f"{_BEFORE if mine else ''}{_COUNTS}"),
         ],
     )
+
+
+def _rating_id(mine: Feedback) -> str:
+    return next(id for id, (rating, _) in _RATINGS.items() if rating is mine.rating)
+
+
+def _cause_id(mine: Feedback) -> str:
+    """The choice of somebody who named a cause; who said "wrong" without one said "not in this
+    list", others may have said nothing.
+    """
+    return mine.cause or (NOT_IN_LIST if mine.rating is Rating.WRONG else "")
+
+
+def _chosen(options: Sequence[Block], value: str) -> Block | None:
+    return next((one for one in options if one["value"] == value), None)
 
 
 def is_stale(incident: Incident, note: Note) -> bool:

@@ -105,14 +105,15 @@ def select(action_id: str, options: Sequence[Block], first: Block | None = None)
     return {**made, "initial_option": first} if first else made
 
 
-def text_field(action_id: str, most: int, placeholder: str) -> Block:
+def text_field(action_id: str, most: int, placeholder: str, first: str = "") -> Block:
     """A few words."""
-    return {
+    made = {
         "type": "plain_text_input",
         "action_id": action_id,
         "max_length": most,
         "placeholder": plain(placeholder),
     }
+    return {**made, "initial_value": first} if first else made
 
 
 def preformatted(block_id: str, text: str) -> Block:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from tailhound.errors import SettingsError
 
 VERSION_TABLE = "th_version"
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """All revisions in their order; the last is what this code works with."""
 
 
