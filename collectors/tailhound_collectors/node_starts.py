@@ -10,7 +10,7 @@ from tailhound.requests import KubeObject, ListObjects
 from tailhound.requests.prometheus import matchers
 from tailhound_collectors.now_and_usual import now_and_usual
 from tailhound_collectors.object_times import items, mapping, metadata, name
-from tailhound_collectors.reading import ONSET_WINDOW, WINDOW, history
+from tailhound_collectors.reading import ONSET_WINDOW, WINDOW, counted, history
 from tailhound_collectors.workload_names import workload_of
 
 REASONS = "CreateContainerError|RunContainerError"
@@ -51,15 +51,16 @@ class Starts:
 
 def node_starts(nodes: Sequence[str], usual: Sequence[float]) -> Reading[Starts]:
     """One round trip, and a second one for the history where something is wrong."""
-    counted = f"count (kube_pod_info{matchers(node=nodes)})"
+    there = f"count (kube_pod_info{matchers(node=nodes)})"
     stuck = f"group by (namespace, pod) ({_stuck(nodes)})"
     found = yield from now_and_usual(
         {"errors": _errors(nodes, WINDOW)},
-        {"pods": counted, "names": stuck},
+        {"pods": there, "names": stuck},
         usual,
     )
     pods: frozenset[Pod] | None = frozenset(found["names"].by("namespace", "pod"))
-    if found["pods"].value is None or (not pods and found["errors"].value):
+    told = found["pods"].value is not None and counted(found["names"].now) is not None
+    if not told or (not pods and found["errors"].value):
         pods = yield from _stuck_by_api(nodes)
     starts = Starts(
         stuck=pods or frozenset(),

@@ -5,17 +5,13 @@ still going on counts up to now. The kubelet's own start metrics end at "contain
 leave out the load of the model; these do not.
 """
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from tailhound.model import Missing
-from tailhound.requests import Query, Vector
-from tailhound.requests.prometheus import matchers
+from tailhound.requests import Vector
 from tailhound_collectors.reading import HISTORY_SECONDS, by, counted, middle
-from tailhound_collectors.workload_names import WorkloadParams, past_pod_matcher, pod_matcher
-
-EVER = "3h"
-"""How far back a pod is looked at for having been Ready before: our own default."""
 
 LONGEST_START_SECONDS = 7200.0
 """A longer time between start and Ready is a readiness flap of a pod that long served, for the
@@ -45,11 +41,14 @@ Ages = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodStart:
-    """The start of one pod. A phase that it has not reached yet is None; one going on grows."""
+    """The start of one pod. A phase that it has not reached yet is None; one going on grows.
+
+    `starting` = it was never Ready so far; None = nobody tells.
+    """
 
     pod: str
     ready: bool | None = None
-    starting: bool = False
+    starting: bool | None = None
     created_to_scheduled_seconds: float | None = None
     scheduled_to_started_seconds: float | None = None
     started_to_ready_seconds: float | None = None
@@ -64,16 +63,34 @@ class PodStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starts:
-    """The young pods, and what their containers wait for. None = nobody could tell."""
+    """The young pods, and what their containers wait for. None = nobody could tell.
+
+    `unsure` = whether there are more young pods than these is not known.
+    """
 
     young: tuple[PodStart, ...] | None
     failing: Mapping[str, str] | None
     usual_load_seconds: float | None
+    unsure: bool = False
+
+    @property
+    def started_count(self) -> int | None:
+        """How many pods are young."""
+        return None if self.young is None or self.unsure else len(self.young)
+
+    @property
+    def starting_count(self) -> int | None:
+        """How many of them were never Ready so far."""
+        if self.young is None or self.unsure or any(one.starting is None for one in self.young):
+            return None
+        return sum(one.starting is True for one in self.young)
 
     @property
     def slowest(self) -> PodStart | None:
         """The pod that stands for all: one that still starts before one that is ready."""
-        return max(self.young or (), key=lambda one: (one.starting, one.total), default=None)
+        order = {True: 2, None: 1, False: 0}
+        young = self.young or ()
+        return max(young, key=lambda one: (order[one.starting], one.total), default=None)
 
 
 def phases(start: PodStart) -> list[tuple[str, float]]:
@@ -86,65 +103,32 @@ def phases(start: PodStart) -> list[tuple[str, float]]:
     return [(name, seconds) for name, seconds in named if seconds is not None]
 
 
-def questions(params: WorkloadParams) -> list[Query]:
-    """Twelve questions about the pods, in the order that `starts_of` reads them."""
-    here = matchers(pod_matcher(params), namespace=params.namespace)
-    true = matchers('condition="true"', pod_matcher(params), namespace=params.namespace)
-    serving = matchers(pod_matcher(params), namespace=params.namespace, container=params.container)
-    same = f" and on (pod, uid) kube_pod_created{here}"  # a StatefulSet gives a name again
-    window = f"{HISTORY_SECONDS:g}s"
-    begun = ("kube_pod_created", "kube_pod_start_time", "kube_pod_status_scheduled_time")
-    ages = (
-        " or ".join(f"max by (pod) ({name}{here})" for name in begun),
-        f"kube_pod_status_scheduled_time{here}",
-        f"kube_pod_container_state_started{serving}",
-        f"(min_over_time(kube_pod_status_ready_time{here}[{EVER}]){same})",
-    )
-    asked = [
-        *(f"time() - max by (pod) ({series})" for series in ages),
-        f"max by (pod) (kube_pod_status_ready{true})",
-        f"max by (pod) (max_over_time(kube_pod_status_ready{true}[{EVER}]){same})",
-        f"max by (pod, reason) (kube_pod_container_status_waiting_reason{here} > 0)",
-        f"max by (pod, reason) (kube_pod_init_container_status_waiting_reason{here} > 0)",
-        f"max by (pod) (increase(kube_pod_container_status_restarts_total{serving}[{window}]))",
-        *_usually(params),
-    ]
-    return [Query(promql=promql) for promql in asked]
+def starts_of(replies: Mapping[str, Vector | Missing]) -> Starts:
+    """What the answers to `questions` say.
 
-
-def _usually(params: WorkloadParams) -> list[str]:
-    """The loads of the workload's pods over a week: how long they took, and how long ago.
-
-    The first start and the first ready time that were seen; hourly looks, so that a week is cheap.
+    Without any series of such a pod there is none, provided that pods of the namespace have series.
+    A pod whose creation or readiness nobody knows leaves open whether it is young.
     """
-    match = past_pod_matcher(params)
-    here = matchers(match, namespace=params.namespace)
-    serving = matchers(match, namespace=params.namespace, container=params.container)
-    started = f"min_over_time((max by (pod) (kube_pod_container_state_started{serving}))[7d:1h])"
-    ready = f"min_over_time((max by (pod) (kube_pod_status_ready_time{here}))[7d:1h])"
-    return [f"{ready} - {started}", f"time() - {started}"]
-
-
-def starts_of(replies: tuple[Vector | Missing, ...]) -> Starts:
-    """What the answers say. Without any series of such a pod, there is none.
-
-    A pod whose creation nobody knows leaves open whether it is young.
-    """
-    created, scheduled, started, ready_ago, ready, ever = (_ages(one) for one in replies[:6])
-    of = _Pods(created, scheduled, started, ready_ago, ready, ever)
-    young = [_start(pod, of) for pod in sorted(created) if _is_young(pod, of)]
-    told = bool(created) or all(counted(one) is False for one in (replies[0], replies[4]))
+    of = _pods(replies)
+    states = {pod: _is_young(pod, of) for pod in sorted(of.known)}
+    young = tuple(_start(pod, of) for pod, is_young in states.items() if is_young)
+    unsure = {pod for pod, is_young in states.items() if is_young is None}
+    told = bool(of.created) or (not unsure and of.none_there)
+    failing = _failing(replies, {one.pod for one in young}, unsure) if told else None
     return Starts(
-        young=tuple(young) if told else None,
-        failing=_failing(replies[6:9], {one.pod for one in young}) if told else None,
-        usual_load_seconds=_usual_load(*replies[9:11]),
+        young=young if told else None,
+        failing=failing,
+        usual_load_seconds=_usual_load(replies["loads"], replies["load_ages"]),
+        unsure=bool(unsure),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Pods:
     """The ages of all pods by name. `ready_ago` is the age of the first ready time that was seen,
-    `ever` is 1 for a pod that was Ready at some moment.
+    `ever` is 1 for a pod that was Ready at some moment. `placeless` have no node, `waiting` have a
+    container that waits. `readiness_told` and `starts_told` say whether pods of the namespace have
+    such series at all: only then the lack of one says something of a pod.
     """
 
     created: Ages
@@ -153,36 +137,84 @@ class _Pods:
     ready_ago: Ages
     ready: Ages
     ever: Ages
+    known: Collection[str]
+    placeless: Collection[str]
+    waiting: Collection[str]
+    readiness_told: bool
+    starts_told: bool
+    none_there: bool
 
 
-def _is_young(pod: str, of: _Pods) -> bool:
-    """Created within the incident, or never Ready as far as we look."""
+def _pods(replies: Mapping[str, Vector | Missing]) -> _Pods:
+    names = ("created", "scheduled", "started", "ready_ago", "ready", "ever")
+    created, scheduled, started, ready_ago, ready, ever = (_ages(replies[name]) for name in names)
+    places = by(replies["places"], "pod", "node")
+    placed = {pod for pod, node in places if node}
+    seen = {pod for pod, _ in places}
+    answered = all(counted(replies[name]) is not None for name in ("created", "ready", "places"))
+    told = counted(replies["readiness_told"]) is True
+    return _Pods(
+        created=created,
+        scheduled=scheduled,
+        started=started,
+        ready_ago=ready_ago,
+        ready=ready,
+        ever=ever,
+        known=created.keys() | ready.keys() | seen,
+        placeless=seen - placed - scheduled.keys() - started.keys(),
+        waiting={pod for pod, _ in by(replies["waiting"], "pod", "reason")},
+        readiness_told=told and counted(replies["ready"]) is not None,
+        starts_told=counted(replies["starts_told"]) is True
+        and counted(replies["started"]) is not None,
+        none_there=answered and told,
+    )
+
+
+def _is_young(pod: str, of: _Pods) -> bool | None:
+    """Created within the incident, or never Ready as far as we look; None = nobody tells."""
+    if pod not in of.created:
+        return None
     return of.created[pod] <= HISTORY_SECONDS or _never_ready(pod, of)
 
 
-def _never_ready(pod: str, of: _Pods) -> bool:
-    """A pod without a node has no Ready condition yet, so it has no such series."""
+def _never_ready(pod: str, of: _Pods) -> bool | None:
+    """A pod without a node has no Ready condition yet, so it has no such series.
+
+    Nor has one that its kubelet has not seen yet, but then others of the namespace have theirs.
+    """
     if pod not in of.ready:
-        return pod not in of.scheduled and pod not in of.started
-    if of.ready_ago.get(pod, 0.0) > of.created[pod]:  # of an earlier pod by the same name
-        return of.ready[pod] == 0
-    return of.ever.get(pod, of.ready[pod]) == 0
+        return True if pod in of.placeless or of.readiness_told else None
+    if of.ready[pod] > 0:
+        return False
+    if of.ready_ago.get(pod, 0.0) > of.created.get(pod, math.inf):  # of an earlier pod by that name
+        return True
+    return of.ever[pod] == 0 if pod in of.ever else None
 
 
 def _start(pod: str, of: _Pods) -> PodStart:
     created, scheduled, started = (ages.get(pod) for ages in (of.created, of.scheduled, of.started))
     starting = _never_ready(pod, of)
-    waits = starting and pod not in of.ready
-    loaded = started if starting else _between(started, of.ready_ago.get(pod))
+    waits = starting is True and pod in of.placeless and pod not in of.ready
+    prepared = starting is True and (of.starts_told or pod in of.waiting)
     start = PodStart(
         pod=pod,
-        ready=of.ready[pod] > 0 if pod in of.ready else False if waits else None,
+        ready=of.ready[pod] > 0 if pod in of.ready else False if starting else None,
         starting=starting,
         created_to_scheduled_seconds=created if waits else _between(created, scheduled),
-        scheduled_to_started_seconds=_going_on(scheduled, started),
-        started_to_ready_seconds=loaded,
+        scheduled_to_started_seconds=scheduled
+        if started is None and prepared
+        else _between(scheduled, started),
+        started_to_ready_seconds=_load(pod, starting, of),
     )
     return _with_phase(start)
+
+
+def _load(pod: str, starting: bool | None, of: _Pods) -> float | None:
+    """From the container's start to Ready; up to now where that goes on."""
+    started = of.started.get(pod)
+    if starting is None:
+        return None
+    return started if starting else _between(started, of.ready_ago.get(pod))
 
 
 def _with_phase(start: PodStart) -> PodStart:
@@ -200,25 +232,25 @@ def _between(earlier: float | None, later: float | None) -> float | None:
     return earlier - later
 
 
-def _going_on(begun: float | None, ended: float | None) -> float | None:
-    return begun if ended is None else _between(begun, ended)
-
-
 def _failing(
-    replies: tuple[Vector | Missing, ...], young: Collection[str]
+    replies: Mapping[str, Vector | Missing], young: Collection[str], unsure: Collection[str]
 ) -> Mapping[str, str] | None:
     """Young pods whose start fails, with the reason; None when nobody could tell.
 
     The exporter that counts these pods has a series for a reason only while a container waits with
-    it: an answer without such a series means that none does.
+    it: an answer without such a series means that none does. What fails and may be young leaves it
+    open.
     """
-    *waiting, restarts = replies
-    if any(counted(reply) is None for reply in replies):
+    names = ("waiting", "init_waiting", "restarts")
+    if any(counted(replies[name]) is None for name in names):
         return None
-    found = {pod: reason for reply in waiting for pod, reason in by(reply, "pod", "reason")}
-    failing = {pod: reason for pod, reason in found.items() if reason in FAILING}
-    again = {pod: "restarted" for pod, times in _ages(restarts).items() if times >= HALF}
-    return {pod: why for pod, why in (again | failing).items() if pod in young}
+    waits = [one for name in names[:2] for one in by(replies[name], "pod", "reason")]
+    failing = {pod: reason for pod, reason in waits if reason in FAILING}
+    again = {pod: "restarted" for pod, times in _ages(replies["restarts"]).items() if times >= HALF}
+    either = again | failing
+    if any(pod in unsure for pod in either):
+        return None
+    return {pod: why for pod, why in either.items() if pod in young}
 
 
 HALF = 0.5

@@ -3,7 +3,7 @@
 A replica is in service when it is Ready and its engine is awake. Deployments and StatefulSets are
 counted by their own numbers (that covers what LeaderWorkerSets, InferenceServices and Knative
 revisions are made of), Knative revisions else by Knative's, and pods without such an owner by
-themselves.
+themselves. A way that would count only a part of them gives no number.
 """
 
 from tailhound.requests.prometheus import matchers, quoted
@@ -14,19 +14,23 @@ from tailhound_collectors.workload_names import (
     workload_regex,
 )
 
+UNKNOWN = "-1e9"
+"""What is not known counts in a sum as so many that it falls below zero, where it is no number: not
+every backend keeps a NaN in a sum."""
+
 
 def desired(params: WorkloadParams) -> str:
     """How many replicas are wanted."""
-    deployments, sets = _owned(params)
-    ways = [
-        f"sum (max by (deployment) (kube_deployment_spec_replicas{deployments})"
-        f" or max by (statefulset) (kube_statefulset_replicas{sets}))",
-        *_knative(params, ("autoscaler_desired_pods", "kn_revision_pods_desired")),
-    ]
     here = matchers(pod_matcher(params), namespace=params.namespace)
     pods = ("kube_pod_info", "kube_pod_created", "kube_pod_status_ready")
     there = " or ".join(f"group by (pod) ({name}{here})" for name in pods)
-    return " or ".join([*ways, f"count ({there})"])
+    return " or ".join(
+        [
+            f"sum ({_wanted(params)})",
+            *_knative(params, ("autoscaler_desired_pods", "kn_revision_pods_desired")),
+            f"count ({there})",
+        ]
+    )
 
 
 def in_service(params: WorkloadParams) -> str:
@@ -38,16 +42,43 @@ def in_service(params: WorkloadParams) -> str:
         f"max by (statefulset) (kube_statefulset_status_replicas_ready{sets})",
         f"max by (statefulset) (kube_statefulset_status_replicas_available{sets})",
     )
-    ways = [
-        f"sum ({' or '.join(counted_by)})",
-        *_knative(params, ("autoscaler_actual_pods", "kn_revision_pods_count")),
-    ]
-    true = matchers('condition="true"', pod_matcher(params), namespace=params.namespace)
+    served = " or ".join(counted_by)
+    return " or ".join(
+        [
+            f"sum ({served} or {UNKNOWN} * (1 + ({_wanted(params)}))) >= 0",
+            *_knative(params, ("autoscaler_actual_pods", "kn_revision_pods_count")),
+            _ready_pods(params),
+        ]
+    )
+
+
+def _wanted(params: WorkloadParams) -> str:
+    """The wanted replicas of each Deployment and StatefulSet."""
+    deployments, sets = _owned(params)
+    return (
+        f"max by (deployment) (kube_deployment_spec_replicas{deployments})"
+        f" or max by (statefulset) (kube_statefulset_replicas{sets})"
+    )
+
+
+def _ready_pods(params: WorkloadParams) -> str:
+    """Ready pods; no number where nobody tells the readiness of a pod with a node.
+
+    A pod without a node has no Ready condition yet, so that it has no such series. Without a series
+    a pod counts as not ready where it has no node, or where others of its namespace have one.
+    """
     here = matchers(pod_matcher(params), namespace=params.namespace)
-    # a pod without a node has no Ready condition yet: it counts as not ready
-    unready = f"0 * group by (pod) (kube_pod_info{here} or kube_pod_created{here})"
-    pods = f"sum (max by (pod) (kube_pod_status_ready{true}) or {unready})"
-    return " or ".join([*ways, pods])
+    true = matchers('condition="true"', pod_matcher(params), namespace=params.namespace)
+    placed = matchers('node!=""', pod_matcher(params), namespace=params.namespace)
+    told = matchers('condition="true"', namespace=params.namespace)
+    untold = f"(1 - scalar (group (kube_pod_status_ready{told}) or vector (0)))"
+    ways = (
+        f"max by (pod) (kube_pod_status_ready{true})",
+        f"{UNKNOWN} * {untold} * group by (pod) (kube_pod_info{placed})",
+        f"0 * group by (pod) (kube_pod_info{here})",
+        f"{UNKNOWN} * {untold} * group by (pod) (kube_pod_created{here})",
+    )
+    return f"sum ({' or '.join(ways)}) >= 0"
 
 
 def _owned(params: WorkloadParams) -> tuple[str, str]:

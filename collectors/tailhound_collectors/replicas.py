@@ -7,12 +7,14 @@ from tailhound.model import Missing, Reason
 from tailhound.model.facts import Series, fact
 from tailhound.requests import RangeQuery, Ranges
 from tailhound_collectors.demand import waiting
-from tailhound_collectors.pod_starts import PodStart, Starts, questions, starts_of
+from tailhound_collectors.pod_start_queries import questions
+from tailhound_collectors.pod_starts import PodStart, Starts, starts_of
 from tailhound_collectors.reading import (
     HISTORY_SECONDS,
     STEP_SECONDS,
     USUAL_SPAN_SECONDS,
     middle,
+    named,
     ratio,
 )
 from tailhound_collectors.replica_history import (
@@ -85,7 +87,7 @@ class ReplicasCollector:
             *(_range(f"({wanted}) - ({served})", ago) for ago in params.usual),
         ]
         ranges = yield from together(asked)
-        pods = yield from together(questions(params))
+        pods = yield from named(questions(params))
         series = [_series(reply) for reply in ranges]
         counts = history_of(series[0], series[1], series[2], STEP_SECONDS)
         usual = [sample for one in series[4:] for sample in one or ()]
@@ -114,8 +116,8 @@ def _facts(
         asked_count=counts.asked_count if counts else None,
         lost_count=counts.lost_count if counts else None,
         from_zero_count=counts.from_zero_count if counts else None,
-        started_count=None if young is None else len(young),
-        starting_count=None if young is None else sum(one.starting for one in young),
+        started_count=starts.started_count,
+        starting_count=starts.starting_count,
         failing_count=None if failing is None else len(failing),
         failing_reason=next(iter(failing.values()), None) if failing else None,
         slept=slept,

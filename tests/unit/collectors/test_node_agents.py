@@ -143,6 +143,15 @@ def test_without_kube_state_metrics_the_pods_of_the_node_tell() -> None:
     assert (found.stuck_pods_count, found.held_up_count) == (2, 2)
 
 
+def test_when_prometheus_does_not_say_which_pods_are_stuck_the_node_is_asked() -> None:
+    silent = {**HELD_UP, "group by (namespace, pod) ((kube_pod_container": TIMEOUT}
+    quiet = {**silent, "kubelet_runtime_operations_errors_total": EMPTY}
+    on_node = (waiting("build-1", "CreateContainerError"), waiting("lint-7", "RunContainerError"))
+    for answers in (silent, quiet):
+        assert collected(answers).stuck_pods_count is None
+        assert collected(answers, {"spec.nodeName=ci-3": on_node}).stuck_pods_count == 2
+
+
 def test_what_nobody_can_tell_is_unknown() -> None:
     found = collected({})
     assert (found.stuck_pods_count, found.held_up_count) == (None, None)

@@ -54,13 +54,17 @@ FIRST_READY = "time() - max by (pod) ((min_over_time(kube_pod_status_ready_time"
 EVER_READY = "max_over_time(kube_pod_status_ready{"
 READY = "max by (pod) (kube_pod_status_ready{"
 USUAL_LOAD = "[7d:1h]) - min_over_time"
+PLACES = "group by (pod, node) (kube_pod_info"
+READINESS_TOLD = "group (kube_pod_status_ready"
+STARTS_TOLD = "group (kube_pod_container_state_started"
+THERE: Any = vector(({}, 1))
 
 LOADING: dict[str, Any] = {
     ") - (": ranged(0, 0, 0, 0),
     "engine_sleep_state": EMPTY,
     "sum (vllm:num_requests_waiting": ranged(0, 0, 0, 12, 30, 7),
-    "kube_deployment_spec_replicas": ranged(1, 1, 2, 2, 2, 2),
     "kube_deployment_status_replicas_available": ranged(1, 1, 1, 1, 1, 1),
+    "kube_deployment_spec_replicas": ranged(1, 1, 2, 2, 2, 2),
     USUAL_LOAD: per_pod(old=120),
     "time() - min_over_time": per_pod(old=518400, new=500),
     CREATED: per_pod(old=518400, new=700),
@@ -69,6 +73,9 @@ LOADING: dict[str, Any] = {
     FIRST_READY: per_pod(old=518180),
     EVER_READY: per_pod(old=1, new=0),
     READY: per_pod(old=1, new=0),
+    PLACES: vector(({"pod": OLD, "node": "n1"}, 1), ({"pod": NEW, "node": "n2"}, 1)),
+    READINESS_TOLD: THERE,
+    STARTS_TOLD: THERE,
 }
 
 
@@ -101,6 +108,7 @@ def test_a_pod_without_a_node_waits_for_one() -> None:
             STARTED: per_pod(old=518300),
             EVER_READY: per_pod(old=1),
             READY: per_pod(old=1),
+            PLACES: vector(({"pod": OLD, "node": "n1"}, 1), ({"pod": NEW}, 1)),
         }
     )
     assert (facts.phase, facts.phase_seconds) == ("waiting for a node", 700)
@@ -223,10 +231,13 @@ def test_pods_whose_creation_nobody_counts_leave_open_whether_one_is_young() -> 
     assert facts.missing_count == 1
 
 
-def test_wanted_replicas_without_any_pod_are_no_young_pods() -> None:
+def test_wanted_replicas_without_any_pod_are_no_young_pods_where_others_have_series() -> None:
     answers = {name: reply for name, reply in LOADING.items() if "kube_pod" not in name}
-    facts = drive(ReplicasCollector().collect(PARAMS), by_text(answers))
+    others = answers | {READINESS_TOLD: THERE}
+    facts = drive(ReplicasCollector().collect(PARAMS), by_text(others))
     assert (facts.started_count, facts.failing_count, facts.asked_count) == (0, 0, 1)
+    facts = drive(ReplicasCollector().collect(PARAMS), by_text(answers))
+    assert (facts.started_count, facts.failing_count, facts.asked_count) == (None, None, 1)
 
 
 def test_it_takes_two_rounds() -> None:

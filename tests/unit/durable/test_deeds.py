@@ -24,7 +24,7 @@ from tailhound.settings import Settings
 from tailhound.slack.deeds import Open, Part, Word
 from tailhound.store.tables import outbox
 from tailhound.transports.alertmanager import AlertmanagerClient
-from tests.unit.durable.kit import Lab, alert, body, lab, run
+from tests.unit.durable.kit import Lab, alert, body, lab, run, until
 
 pytestmark = pytest.mark.sqlite
 T = TypeVar("T")
@@ -47,6 +47,12 @@ class Office:
         id = await self.here.accepted(body(alert()))
         await self.here.diagnosed(id)
         return id
+
+    def is_sent(self) -> bool:
+        """Whether every message tells what is newest."""
+        late = sa.select(outbox.c.message).where(outbox.c.sent_revision < outbox.c.wanted_revision)
+        with self.here.database.reading() as connection:
+            return not connection.execute(late).all()
 
 
 @asynccontextmanager
@@ -109,6 +115,7 @@ def test_where_an_incident_stands_is_known_by_its_message_and_its_channel(tmp_pa
         pages = {"listen": {"public_url": "https://tailhound.example"}}
         async with office(tmp_path, **pages) as made:
             id = await made.diagnosed()
+            await until(made.is_sent)
             whole = made.here.incident(id)
             stands = made.deeds.whereabouts
             page = {id: f"https://tailhound.example/incidents/{id}"}
