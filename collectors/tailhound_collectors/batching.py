@@ -48,7 +48,8 @@ class Batching:
 
     `continuous`: requests join a running batch at any step, so that none waits for one to fill.
     `wait_seconds` and `request_seconds` are means of all requests, `wait_share_ratio` is one by the
-    other. `average_batch_count` is not measured where the server counts no executions.
+    other. `pods_count` is how many pods count requests.
+    `average_batch_count` is not measured where the server counts no executions.
     `pending_count` is how many wait on the pod where most do; where the server has no such gauge,
     arrivals times the mean wait, which is the same. `busy_count` is how many executions run at once
     on the busiest pod, at most: where executions are not counted, as if each request were one.
@@ -69,6 +70,7 @@ class Batching:
     request_ratio: float | None = fact("times")
     wait_share_ratio: float | None = None
     requests_per_second: float | None = None
+    pods_count: int | None = None
     average_batch_count: float | None = fact("none")
     pending_count: float | None = None
     busy_count: float | None = None
@@ -149,6 +151,7 @@ def _measured(found: Found, facts: Batching, usual: Sequence[float]) -> Reading[
         request_ratio=ratio(*request),
         wait_share_ratio=ratio(wait[0], request[0]),
         requests_per_second=sum(rates) if rates else None,
+        pods_count=len(rates) or None,
         average_batch_count=number(replies["batch"]),
         pending_count=_pending(_values(replies["pending"]), rates, wait[0]),
         busy_count=busy,

@@ -119,8 +119,13 @@ def _told(check: Check, what: str = "") -> str:
 
 
 def _confirmed(confirm: Sequence[Check]) -> str:
-    told = _told(confirm[0])
-    return told if len(confirm) == 1 else f"All {len(confirm)} claims hold. {told}"
+    told, amount = _told(confirm[0]), len(confirm)
+    held = sum(check.truth is not Truth.UNKNOWN for check in confirm)
+    if amount == 1:
+        return told
+    if held == amount:
+        return f"All {amount} claims hold. {told}"
+    return f"{held} of {amount} claims hold, the rest is not measured and not needed. {told}"
 
 
 def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Sequence[Check]) -> str:

@@ -228,10 +228,17 @@ class VerdictView(PeopleView):
         if self.symptom:
             lines.append(self._effect(self.symptom))
         told = [Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1)]
+        if len(lines) == 1:
+            told = [Mrkdwn(lines[0])]
         left = self.ink.more(len(found) - len(kept))
         if left:  # it is no link of the chain, so it has no number
             told.insert(len(kept), Mrkdwn(left))
         return tuple(told)
+
+    @property
+    def chain_title(self) -> str:
+        """What stands above the chain: one link alone leads to nothing."""
+        return "What led to what" if len(self.chain) > 1 else "The cause"
 
     def _kept(self, found: Sequence[Cause], most: int) -> Sequence[Cause]:
         """The links that there is room for; the primary one is never left out."""

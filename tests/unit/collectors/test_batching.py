@@ -92,6 +92,7 @@ def test_triton_tells_waits_batches_and_how_busy_it_is() -> None:
     assert facts.wait_ratio == pytest.approx(4.4)
     assert facts.wait_share_ratio == pytest.approx(0.0088 / 0.0154)
     assert (facts.average_batch_count, facts.requests_per_second) == (1.3, 42)
+    assert facts.pods_count == 2
     assert (facts.pending_count, facts.execution_seconds) == (0.4, 0.0065)
     assert facts.busy_count == pytest.approx(0.13)
     assert facts.turn_seconds == pytest.approx(0.13 * 0.0065)

@@ -84,6 +84,10 @@ def test_one_sentence_says_why() -> None:
     assert because() == (
         "All 2 claims hold. Stopped in more than a quarter of its periods: 62 % (needs 25 %)."
     )
+    lenient = RUNBOOK.replace("cpu.lost > lost\n", "cpu.lost > lost or not known(cpu.lost)\n")
+    assert because(lenient, cpu={"lost": None}).startswith(
+        "1 of 2 claims hold, the rest is not measured and not needed. Stopped in more"
+    )
     assert because(cpu={"throttled_ratio": 0.02}) == "Hardly ever stopped: 2 % (refuted under 5 %)."
     assert because(cpu={"has_limit": False}) == "A CPU limit is set: does not hold."
     assert because(cpu={"lost": None}) == "Evidence is missing for “Loses real time”."

@@ -297,6 +297,16 @@ def test_a_chain_without_room_names_its_primary_cause_and_numbers_only_causes() 
     assert [line[0] for line in numbered] == [str(n) for n in range(1, len(numbered) + 1)]
 
 
+def test_one_link_alone_leads_to_nothing_and_has_no_number() -> None:
+    diagnosis = CONFIRMED.diagnosis
+    assert diagnosis is not None
+    alone = replace(diagnosis, chain=(str(diagnosis.primary),), symptom=None)
+    told = shown(replace(CONFIRMED, diagnosis=alone))["W"].splitlines()
+    assert told[0].endswith("The cause:")
+    assert told[1].startswith("02:59 *CPU throttling*: ")
+    assert not any("What led to what" in line for line in told)
+
+
 def test_the_verdict_that_was_replaced_stands_before_the_chain() -> None:
     told = shown(REVISED)["W"].splitlines()
     assert told[0].endswith("*Revised 03:03:17 UTC:* Prometheus answered after 47 s.")
