@@ -5,6 +5,7 @@ the texts, joins them and draws them; it adds no words of its own. `told` is the
 joined form that rules, terminal and tests share: `62 % (needs 25 %), 41 waiting`.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from tailhound.truth import Truth
 
 _MARKS = {Truth.TRUE: "✓", Truth.FALSE: "✗", Truth.UNKNOWN: "?"}
 _SAYS = {Truth.TRUE: "holds", Truth.FALSE: "does not hold", Truth.UNKNOWN: "unknown"}
+_AGO = " ago"
+_REMARK = re.compile(r"\s*\([^()]*\)")
 FOR = (Part.CONFIRM, Part.OPTIONAL)
 """The lists whose claims speak for a cause."""
 
@@ -43,15 +46,16 @@ def says(check: Check) -> str:
     return _SAYS[check.truth]
 
 
-def bearing(check: Check, runbook: str) -> str:
-    """What an answer says of the cause: `✓ ID`, `✗ ID`, `? ID`.
+def stand(check: Check, runbook: str) -> str:
+    """What an answer says of the cause: `for ID`, `against ID`, `not against ID`, `open for ID`.
 
-    A refuting claim that does not hold is good news for the cause, and one that holds is not: the
-    mark is of what it says, never of the claim.
+    A refuting claim that does not hold is good news for the cause: its mark is of the claim alone.
     """
-    if check.part is not Part.REFUTE or check.truth is Truth.UNKNOWN:
-        return f"{mark(check)} {runbook}"
-    return f"✗ {runbook}" if check.truth is Truth.TRUE else f"✓ {runbook} (not against it)"
+    if check.truth is Truth.UNKNOWN:
+        return f"open for {runbook}"
+    if check.part is Part.REFUTE:
+        return f"against {runbook}" if check.truth is Truth.TRUE else f"not against {runbook}"
+    return f"for {runbook}" if check.truth is Truth.TRUE else f"not for {runbook}"
 
 
 def values(check: Check, most: int = 3) -> tuple[Value, ...]:
@@ -80,6 +84,11 @@ def values(check: Check, most: int = 3) -> tuple[Value, ...]:
     return tuple(told)
 
 
+def brief(claim: str) -> str:
+    """A claim without the remarks in its brackets and without its full stop."""
+    return _REMARK.sub("", claim).rstrip(".") or claim
+
+
 def _is_value(seen: Seen) -> bool:
     """Whether there is more to tell than a yes or no."""
     return seen.value is not None and not isinstance(seen.value, bool)
@@ -95,6 +104,9 @@ def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
     name = fact_name(seen.name) if named else ""
     label = f"{name} " if name else ""
     value = seen.value
+    if name.endswith(_AGO) and isinstance(value, int | float) and not isinstance(value, bool):
+        text = f"last {name.removesuffix(_AGO)} {number(value, seen.unit)}{_AGO}"
+        return Value(text=text, of=seen.of, needs=wanted)
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = f"{label}{fact(value, seen.unit)}"
         return Value(text=text, of=seen.of, needs=wanted, figure=False)
