@@ -8,12 +8,10 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
-from tailhound.model.candidates import nearest
-from tailhound.model.evidence import ANSWERED, Asked, EvidenceStatus
+from tailhound.model.evidence import EvidenceStatus
 from tailhound.model.incident import Incident
 from tailhound.model.names import backend_name, plural, small
 from tailhound.model.symptomless import symptomless
-from tailhound.model.unanswered import down, worth_asking
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
 from tailhound.model.wording import clock, count, with_usual
 
@@ -232,27 +230,3 @@ def tally(statuses: Iterable[EvidenceStatus]) -> str:
     rest = "".join(f", {count(ends[end])} {end}" for end in ("empty", "failed", "not asked")
                    if ends[end])  # fmt: skip
     return f"{count(ends['answered'])} of {plural(ends.total(), 'question')} answered{rest}"
-
-
-def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
-    """Questions without an answer that would decide, those of the nearest candidate first.
-
-    Only those that a person may get answered, each once (see `unanswered.worth_asking`): what was
-    answered with "there is no such series" has no other answer.
-    """
-    if diagnosis is None:
-        return ()
-    unknown = of(diagnosis, Verdict.UNKNOWN)
-    near = nearest(diagnosis)
-    ordered = (*near, *(cause for cause in unknown if cause not in near))[:2]
-    wanted = [key for cause in ordered for key in cause.evidence]
-    items = [item for item in diagnosis.evidence if item.name in wanted]
-    return worth_asking(
-        (
-            asked
-            for item in sorted(items, key=lambda item: wanted.index(item.name))
-            for asked in item.asked
-            if asked.status not in ANSWERED and asked.question
-        ),
-        down(diagnosis.evidence),
-    )

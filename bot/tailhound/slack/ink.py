@@ -127,6 +127,7 @@ def _tersely(steps: int, roomy: Ink = INKS[2]) -> tuple[Ink, ...]:
 LADDERS: Final[Mapping[str, tuple[Ink, ...]]] = {
     "T": _tersely(4),
     "S": _tersely(7),
+    "W": _tersely(5, INKS[0]),
     "D": _tersely(4),
     "F": _tersely(4),
     "RT": _tersely(4),
