@@ -4,6 +4,7 @@ One place, so that Slack, the web, the terminal and the console say the same; a 
 texts, shortens the lists and draws them. Nothing here is escaped.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
@@ -30,6 +31,12 @@ GROUPS = (
     (Verdict.NOT_APPLICABLE, "not applicable"),
 )
 """Each verdict, under the word that people use for it."""
+
+_QUANTILE = re.compile(r" (?:p\d+|mean)(?: at its peaks)?$")
+"""What a headline has no room for; the value's own line tells it."""
+
+_THINGS = {"inter-token": "tokens", "end to end": "requests", "request": "requests"}
+"""What is slow, where the name of its time is no thing."""
 
 _SHAPES = {"step": "rose in one step", "ramp": "rises slowly", "comb": "rises and falls"}
 _LOADS = {"flat": "load as usual", "up": "load up", "down": "load down"}
@@ -114,6 +121,14 @@ def no_symptom(diagnosis: Diagnosis) -> str:
 def slow(symptom: Symptom | None) -> str:
     """`slow` of a time, `high` of anything else: how the symptom left its usual band."""
     return "slow" if symptom is not None and symptom.unit == "seconds" else "high"
+
+
+def ails(symptom: Symptom) -> str:
+    """`first token`, `tokens`, `error share at ingress`: what is slow or high, without how that was
+    measured.
+    """
+    name = _QUANTILE.sub("", symptom.name)
+    return _THINGS.get(name.lower(), small(name))
 
 
 def valued(symptom: Symptom) -> str:

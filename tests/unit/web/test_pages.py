@@ -92,7 +92,7 @@ def test_the_list_shows_open_incidents_first_unless_asked() -> None:
         ("8R5W", "Suggestions only (observe mode)."),
         ("9C1Q", "Not now: no changing account is configured."),
         ("8R5W", "3 alerts, 2 more left out by Alertmanager"),
-        ("2H8D", "No cause confirmed|Write wait on storage / db-1"),
+        ("2H8D", "No cause confirmed|Slow write wait on storage / db-1"),
         ("2H8D", "11 causes checked: 8 ruled out, 2 unknown, 1 not applicable, 0 confirmed."),
         ("2H8D", "Unknown, no sign measured: RDMA fabric, node drain."),
         ("2H8D", "How to check the unknown causes without a sign (1 question)"),
