@@ -71,8 +71,8 @@ DISK = Evidence(
     facts={"device": "nvme0n1", "node": "db-1"},
 )
 SAID = (
-    "SSD garbage collection is ruled out (it is at its temperature limit: 76 °C), but reads take "
-    "several times as long as usual: x5.6 (needs x3), nvme0n1 on db-1"
+    "Reads take several times as long as usual: x5.6 (needs x3), nvme0n1 on db-1. But SSD garbage "
+    "collection is ruled out: it is at its temperature limit: 76 °C"
 )
 
 
@@ -83,7 +83,7 @@ def diagnosis(*causes: Cause, outlook: Outlook = Outlook.NONE_CONFIRMED) -> Diag
 
 
 def told(found: Diagnosis) -> list[str]:
-    return [one.text.replace("\u00a0", " ") for one in unusual.unusual(found)]
+    return [text.replace("\u00a0", " ") for text in unusual.told(found)]
 
 
 def test_a_cause_of_which_nothing_was_measured_is_not_near() -> None:

@@ -128,7 +128,7 @@ def _unusual(diagnosis: Diagnosis) -> list[str]:
     """
     facts, against = neighbours.facts(diagnosis), neighbours.ruled_out(diagnosis)
     told = [". ".join(part for part in (facts, capital(against)) if part)] if facts else []
-    told += [one.text for one in unusual.unusual(diagnosis)]
+    told += unusual.told(diagnosis)
     return [f"  unusual all the same: {safe(one, 600)}" for one in told]
 
 

@@ -60,15 +60,19 @@ class Unusual:
         against = claims.deciding(self.cause)
         return small(claims.brief(against.claim)) if against else self.why_not
 
-    @property
-    def text(self) -> str:
-        """`SSD garbage collection is ruled out (it is at its limit: 76 °C), but reads take ...`."""
-        return f"{capital(cause_name(self.cause.runbook))}{self.told}"
 
-    @property
-    def told(self) -> str:
-        """The same without the name that it begins with."""
-        return f" is ruled out ({self.why_not}), but {self.point}"
+def told(diagnosis: Diagnosis | None) -> tuple[str, ...]:
+    """`Reads take several times as long: x5.6, nvme0n1 on db-1. But SSD garbage collection is ruled
+    out: it is at its limit: 76 °C`, a line each; the last one of a cause says why it is none.
+    """
+    found = unusual(diagnosis)
+    last = {one.cause.runbook: one for one in found}
+    return tuple(
+        f"{capital(one.point)}. But {cause_name(one.cause.runbook)} is ruled out: {one.why_not}"
+        if last[one.cause.runbook] is one
+        else capital(one.point)
+        for one in found
+    )
 
 
 def unusual(diagnosis: Diagnosis | None) -> tuple[Unusual, ...]:
