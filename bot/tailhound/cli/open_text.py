@@ -56,7 +56,8 @@ def next_step(diagnosis: Diagnosis) -> list[str]:
     """What to do where no cause is confirmed: check who is silent, or ask by hand."""
     if diagnosis.outlook is Outlook.BLIND:
         name = safe(backend_name(diagnosis.blind))
-        return [f"  you can   check {name} itself; it may be part of this incident"]
+        how = f" ({telling.doctor(diagnosis)})" if telling.doctor(diagnosis) else ""
+        return [f"  you can   check {name} itself{how}; it may be part of this incident"]
     capacity = neighbours.capacity(diagnosis)
     lines = [f"  you can   compare load with capacity: {capacity}"] if capacity else []
     asked = [one for one in by_hand.by_hand(diagnosis) if len(one.question) <= _QUESTION]
@@ -73,13 +74,13 @@ def next_step(diagnosis: Diagnosis) -> list[str]:
 def _open_causes(diagnosis: Diagnosis) -> list[str]:
     """What would decide about the causes that could explain it, and which show no sign."""
     lines = [
-        f"  not known, would decide on {cause_name(one.cause.runbook)}: "
+        f"  not known, would decide on {safe(cause_name(one.cause.runbook))}: "
         + "; ".join(f"“{small(safe(claim, 200))}”" for claim in one.claims)
         for one in candidates.not_known(diagnosis)
     ]
     none = candidates.no_sign(diagnosis)
     asked = " (what to ask by hand: --format md)" if by_hand.to_check(diagnosis) else ""
-    return [*lines, f"  {none}{asked}"] if none else lines
+    return [*lines, f"  {safe(none, 300)}{asked}"] if none else lines
 
 
 def unknown(diagnosis: Diagnosis, *, verbose: bool) -> list[str]:

@@ -104,6 +104,14 @@ def blind(diagnosis: Diagnosis) -> str:
     return f"{name} refuses" if ends == {EvidenceStatus.FORBIDDEN} else f"{name} does not answer"
 
 
+def doctor(diagnosis: Diagnosis) -> str:
+    """`tailhound doctor prometheus`: what looks at the backend that does not answer; "" where it is
+    one that the command does not know.
+    """
+    kind = diagnosis.blind.lower()
+    return f"tailhound doctor {kind}" if kind in ("prometheus", "kubernetes") else ""
+
+
 def shape(diagnosis: Diagnosis) -> str:
     """How the symptom rose, and the load: `rose in one step, load as usual`; "" when unknown."""
     parts = (_SHAPES.get(diagnosis.shape), _LOADS.get(diagnosis.load))

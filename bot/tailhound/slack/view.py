@@ -140,8 +140,7 @@ class View(OpenView):
         """`tailhound doctor prometheus`: what looks at the backend that does not answer; "" where
         it is one that the command does not know.
         """
-        blind = self.diagnosis.blind.lower() if self.diagnosis else ""
-        return f"tailhound doctor {blind}" if blind in ("prometheus", "kubernetes") else ""
+        return telling.doctor(self.diagnosis) if self.diagnosis else ""
 
     @property
     def blindness(self) -> Mrkdwn:

@@ -132,6 +132,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.answered,
     telling.no_symptom,
     telling.blind,
+    telling.doctor,
     telling.slow,
     telling.thin,
     words.groups,
