@@ -176,6 +176,37 @@ def test_every_page_fits_reads_well_and_asks_nobody_else(
         assert opened.trouble == []
 
 
+def test_what_to_do_stands_on_the_first_screen_of_a_phone(
+    browser: Browser, server: Running
+) -> None:
+    """In front of a verdict without a cause; as a link to the steps where one is named."""
+    small = {"width": 360, "height": 740}
+    bottom = "e => e.getBoundingClientRect().bottom"
+    with tab(browser, server, viewport=small, is_mobile=True) as opened:
+        page = opened.page
+        opened.go("incidents/2H8D")
+        assert page.locator("#do-title + *").evaluate(bottom) < small["height"]
+        assert page.locator(".jump").count() == 0
+        opened.go("incidents/8R5W")
+        jump = page.locator(".jump a")
+        assert jump.inner_text().startswith("You can: ")
+        assert jump.evaluate(bottom) < small["height"]
+        jump.click()
+        assert -1 <= page.locator("#do-title").evaluate("e => e.getBoundingClientRect().top") < 100
+        assert opened.trouble == []
+
+
+def test_how_to_check_what_shows_no_sign_is_opened_by_its_link(
+    browser: Browser, server: Running
+) -> None:
+    with tab(browser, server, viewport=PHONE) as opened:
+        opened.go("incidents/2H8D")
+        assert not opened.page.locator("#check pre").is_visible()
+        opened.go("incidents/8R5W")
+        opened.go("incidents/2H8D#check")
+        expect(opened.page.locator("#check pre").first).to_be_visible()
+
+
 def test_the_verdict_comes_in_while_someone_reads(browser: Browser) -> None:
     shelf = Shelf((replace(CONFIRMED, state=State.INVESTIGATING),))
     with running(parts(shelf)) as server, tab(browser, server, viewport=PHONE) as opened:

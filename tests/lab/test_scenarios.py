@@ -12,6 +12,7 @@ from tests.lab.conftest import Needs
 from tests.lab.expectations import check_expectations, known_runbooks
 from tests.lab.lab import Lab
 from tests.lab.scenario import Scenario
+from tests.unit.no_cause import wrongs
 from tests.unit.test_width import too_wide
 from tests.unit.web.walking import over, pages_of
 
@@ -50,6 +51,8 @@ def test_the_diagnosis_is_right(name: str, apiserver: ApiServer, needs: Needs) -
     (incident,) = diagnosed.incidents
     assert too_wide(incident) == []
     assert over(pages_of(incident)) == {}
+    assert incident.diagnosis is not None
+    assert wrongs(incident, incident.diagnosis.decided_at or incident.since) == []
 
 
 def test_every_shipped_runbook_has_a_scenario_that_confirms_it_and_one_that_refutes_it() -> None:

@@ -21,6 +21,7 @@ from tailhound.model import (
     candidates,
     claims,
     telling,
+    unusual,
 )
 from tailhound.model.names import fact_name
 from tailhound.slack.blocks import message
@@ -70,9 +71,8 @@ DISK = Evidence(
     facts={"device": "nvme0n1", "node": "db-1"},
 )
 SAID = (
-    "SSD garbage collection is ruled out (it is at its temperature limit: 76 °C), but reads take "
-    "several times as long as usual: x5.6 the usual time to read (needs x3), "
-    "nvme0n1 on db-1"
+    "Reads take several times as long as usual: x5.6 the usual time to read (needs x3), nvme0n1 "
+    "on db-1. But SSD garbage collection is ruled out: it is at its temperature limit: 76 °C"
 )
 
 
@@ -83,7 +83,7 @@ def diagnosis(*causes: Cause, outlook: Outlook = Outlook.NONE_CONFIRMED) -> Diag
 
 
 def told(found: Diagnosis) -> list[str]:
-    return [one.text.replace("\u00a0", " ") for one in candidates.unusual(found)]
+    return [text.replace("\u00a0", " ") for text in unusual.told(found)]
 
 
 def test_a_cause_of_which_nothing_was_measured_is_not_near() -> None:
@@ -95,15 +95,18 @@ def test_a_cause_of_which_nothing_was_measured_is_not_near() -> None:
 
 def test_what_would_decide_is_told_by_its_claim() -> None:
     near = replace(BLANK, checks=(SLOW, replace(BLANK.checks[1], claim="The cache got full")))
-    assert candidates.would_decide(diagnosis(near)) == ("The cache got full",)
+    (found,) = candidates.not_known(diagnosis(near))
+    assert (found.cause, found.claims) == (near, ("The cache got full",))
 
 
 def test_where_nothing_is_near_an_open_cause_is_not_said_to_be_none() -> None:
-    assert candidates.would_decide(diagnosis(BLANK)) == (SLOW.claim,)
+    assert candidates.not_known(diagnosis(BLANK)) == ()
+    assert candidates.without_sign(diagnosis(BLANK)) == (BLANK,)
+    assert candidates.no_sign(diagnosis(BLANK)) == "unknown, no sign measured: KV preemption"
     bare = replace(BLANK, checks=())
-    assert not candidates.is_beyond(diagnosis(bare))
-    assert not candidates.is_beyond(diagnosis(DRIVE))
-    assert candidates.is_beyond(diagnosis(replace(DRIVE, checks=(HOT,))))
+    assert not unusual.is_beyond(diagnosis(bare))
+    assert not unusual.is_beyond(diagnosis(DRIVE))
+    assert unusual.is_beyond(diagnosis(replace(DRIVE, checks=(HOT,))))
     it = replace(UNKNOWN, diagnosis=diagnosis(bare))
     assert "none of those" not in text_of(it)
     assert "none of those" not in str(message(it, page_url="https://bot/i/1", now=NOW).blocks)

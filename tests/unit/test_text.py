@@ -261,7 +261,10 @@ def test_who_is_silent_is_to_be_checked_first() -> None:
         DIAGNOSIS, outlook=Outlook.BLIND, blind="prometheus", causes=(UNKNOWN,), primary=None
     )
     rows = lines_of(replace(found, chain=(), evidence=()))
-    assert "  you can   check Prometheus itself; it may be part of this incident" in rows
+    step = (
+        "  you can   check Prometheus itself (tailhound doctor prometheus); it may be part of this"
+    )
+    assert f"{step} incident" in rows
 
 
 def test_the_steps_of_the_first_option_stand_in_the_terminal_with_their_names() -> None:

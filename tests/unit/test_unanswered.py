@@ -12,8 +12,8 @@ from tailhound.model import (
     Outlook,
     Verdict,
     gaps,
-    telling,
 )
+from tailhound.model.by_hand import by_hand as questions
 from tailhound.slack.ink import INKS, Ink
 from tailhound.slack.todo import by_hand, known
 from tests.samples.causes import DIAGNOSIS
@@ -38,6 +38,7 @@ def unknown(name: str) -> Cause:
         verdict=Verdict.UNKNOWN,
         because="Evidence is missing",
         evidence=(name,),
+        slows=("decode",),
     )
 
 
@@ -57,7 +58,7 @@ def test_nothing_is_asked_by_hand_of_a_backend_that_is_down() -> None:
         evidence("a", asked("up", EvidenceStatus.TIMEOUT, DEAD)),
         evidence("b", asked("get pods", EvidenceStatus.FORBIDDEN, "no", to="kubernetes")),
     )
-    assert [one.question for one in telling.by_hand(found)] == ["get pods"]
+    assert [one.question for one in questions(found)] == ["get pods"]
 
 
 def test_a_query_that_timed_out_of_a_backend_that_answers_others_is_asked_by_hand() -> None:
@@ -65,7 +66,7 @@ def test_a_query_that_timed_out_of_a_backend_that_answers_others_is_asked_by_han
         evidence("a", asked("slow", EvidenceStatus.TIMEOUT, DEAD)),
         evidence("b", asked("up", EvidenceStatus.EMPTY)),
     )
-    assert "slow" in [one.question for one in telling.by_hand(found)]
+    assert "slow" in [one.question for one in questions(found)]
 
 
 def test_a_question_that_was_asked_for_several_times_is_told_once_and_can_be_pasted() -> None:
@@ -74,13 +75,13 @@ def test_a_question_that_was_asked_for_several_times_is_told_once_and_can_be_pas
         evidence("a", asked("up", refused), asked("up  # 3600 s ago", refused)),
         evidence("b", asked("up  # from 3600 s ago, every 60 s", refused)),
     )
-    assert [one.question for one in telling.by_hand(found)] == ["up"]
+    assert [one.question for one in questions(found)] == ["up"]
 
 
 def test_a_question_to_kubernetes_is_asked_by_hand_with_kubectl() -> None:
     def pasted(path: str) -> str:
         refused = asked(f"GET {path}", EvidenceStatus.FORBIDDEN, "no", to="kubernetes")
-        return telling.by_hand(diagnosis(evidence("a", refused)))[0].question
+        return questions(diagnosis(evidence("a", refused)))[0].question
 
     path = "/api/v1/namespaces/prod/pods?labelSelector=app%3Dchat"
     assert pasted(path) == f"kubectl get --raw '{path}'"
@@ -92,7 +93,7 @@ def test_what_was_answered_with_nothing_is_not_to_be_asked_by_hand() -> None:
         evidence("a", asked("up", EvidenceStatus.EMPTY)),
         evidence("b", asked("no", EvidenceStatus.NOT_APPLICABLE)),
     )
-    assert telling.by_hand(found) == ()
+    assert questions(found) == ()
 
 
 def test_a_backend_that_answers_nothing_is_one_problem_however_long_each_question_waited() -> None:
@@ -157,6 +158,8 @@ def test_what_is_known_without_a_backend_is_what_helps_and_no_debris() -> None:
     )
     assert known((item, item), INKS[0]) == "ready pods 2"
     assert known((replace(item, facts={"read": False}),), INKS[0]) == ""
+    limit = replace(item, facts={"cpu_limit_cores": 6.0})
+    assert known((limit,), INKS[0]) == "", "a limit alone tells nobody anything"
 
 
 def test_what_the_labels_do_not_say_is_not_to_be_checked_again() -> None:

@@ -11,12 +11,15 @@ from tailhound.model import (
     Outlook,
     Part,
     Verdict,
+    by_hand,
+    candidates,
     claims,
+    neighbours,
     telling,
 )
 from tailhound.model.gaps import left_open
 from tailhound.model.lacking import lacking
-from tailhound.model.names import backend_name, listed
+from tailhound.model.names import backend_name, cause_name, listed, small
 from tailhound.model.steps import steps
 from tailhound.truth import Truth
 
@@ -56,15 +59,31 @@ def next_step(diagnosis: Diagnosis) -> list[str]:
     """What to do where no cause is confirmed: check who is silent, or ask by hand."""
     if diagnosis.outlook is Outlook.BLIND:
         name = safe(backend_name(diagnosis.blind))
-        return [f"  you can   check {name} itself; it may be part of this incident"]
-    asked = [one for one in telling.by_hand(diagnosis) if len(one.question) <= _QUESTION]
-    if not asked:
-        return ["  you can   look at what was measured: --format md"]
-    lines = ["  you can   ask by hand what had no answer:"]
+        how = f" ({telling.doctor(diagnosis)})" if telling.doctor(diagnosis) else ""
+        return [f"  you can   check {name} itself{how}; it may be part of this incident"]
+    capacity = neighbours.capacity(diagnosis)
+    lines = [f"  you can   compare load with capacity: {capacity}"] if capacity else []
+    asked = [one for one in by_hand.by_hand(diagnosis) if len(one.question) <= _QUESTION]
+    if asked:
+        lines.append("  you can   ask by hand what had no answer:")
     for one in asked[:_BY_HAND]:
         lines.append(f"            {safe(backend_name(one.backend))}:")
         lines.append(Whole(f"            {safe(one.question, _QUESTION)}"))
-    return lines
+    if not lines:
+        lines = ["  you can   look at what was measured: --format md"]
+    return [*lines, *_open_causes(diagnosis)]
+
+
+def _open_causes(diagnosis: Diagnosis) -> list[str]:
+    """What would decide about the causes that could explain it, and which show no sign."""
+    lines = [
+        f"  not known, would decide on {safe(cause_name(one.cause.runbook))}: "
+        + "; ".join(f"“{small(safe(claim, 200))}”" for claim in one.claims)
+        for one in candidates.not_known(diagnosis)
+    ]
+    none = candidates.no_sign(diagnosis)
+    asked = " (what to ask by hand: --format md)" if by_hand.to_check(diagnosis) else ""
+    return [*lines, f"  {safe(none, 300)}{asked}"] if none else lines
 
 
 def unknown(diagnosis: Diagnosis, *, verbose: bool) -> list[str]:

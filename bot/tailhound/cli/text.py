@@ -17,12 +17,13 @@ from tailhound.model import (
     Offer,
     Outlook,
     Verdict,
-    candidates,
     claims,
+    neighbours,
     telling,
+    unusual,
 )
 from tailhound.model.gaps import open_claims
-from tailhound.model.names import small
+from tailhound.model.names import capital, small
 from tailhound.model.steps import steps
 from tailhound.model.wording import clock, duration, number, with_usual
 from tailhound.truth import Truth
@@ -123,9 +124,13 @@ def _alert(incident: Incident) -> list[str]:
 
 
 def _unusual(diagnosis: Diagnosis) -> list[str]:
-    """What is out of the ordinary although its cause is ruled out, a line each."""
-    found = candidates.unusual(diagnosis)
-    return [f"  unusual all the same: {safe(one.text, 600)}" for one in found]
+    """What was measured beside the symptom and is unlike its usual value, on a line; what is out of
+    the ordinary although its cause is ruled out, a line each.
+    """
+    facts, against = neighbours.facts(diagnosis), neighbours.ruled_out(diagnosis)
+    told = [". ".join(part for part in (facts, capital(against)) if part)] if facts else []
+    told += unusual.told(diagnosis)
+    return [f"  unusual all the same: {safe(one, 600)}" for one in told]
 
 
 def _symptom(diagnosis: Diagnosis, alert_began: datetime) -> list[str]:

@@ -9,7 +9,7 @@ from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.plan import Facts, Plan, inputs_of
 from tailhound.diagnosis.rank import Ranked, rank
 from tailhound.diagnosis.resolve import Resolved
-from tailhound.diagnosis.scope import scope_of
+from tailhound.diagnosis.scope import places_of, scope_of
 from tailhound.diagnosis.symptom import moved, shape_and_load, stages_of, symptom_of
 from tailhound.model import (
     Cause,
@@ -78,6 +78,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
     ranked = rank(causes, {book.id: book.explained_by for book in case.runbooks}, symptom)
     shape, load = shape_and_load(evidence, rows, symptom)
     outlook, blind = _outlook(ranked, evidence)
+    places = places_of(rows, case.resolved)
     return Diagnosis(
         outlook=outlook,
         primary=ranked.primary,
@@ -95,6 +96,8 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         at_deadline=when.at_deadline,
         took_seconds=when.took_seconds,
         changed=changed_before(evidence, (symptom.onset if symptom else None) or when.since),
+        slow_pods=places.pods,
+        slow_nodes=places.nodes,
     )
 
 

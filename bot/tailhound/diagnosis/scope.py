@@ -22,6 +22,28 @@ def scope_of(rows: Rows, evidence: Iterable[Evidence], resolved: Resolved) -> st
     return ", ".join(part for part in (found, _looked_at(resolved)) if part)
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The pods that the symptom is at, and the nodes that they run on; empty = nobody can tell."""
+
+    pods: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+
+
+def places_of(rows: Rows, resolved: Resolved) -> Places:
+    """Where the symptom is, by name. The edge measures no pod, and a drive is at no pod."""
+    if not rows:
+        return Places()
+    kind = str(rows[0].get("symptom", ""))
+    if kind.startswith(("disk", "node")):
+        return Places(nodes=resolved.nodes if len(resolved.nodes) == 1 else ())
+    only = resolved.pods if "pods" in rows[0] and kind != "edge" else ()
+    pods = only if len(resolved.pods) == 1 else _hit(rows[0]).hit
+    known = dict(resolved.pod_nodes)
+    nodes = dict.fromkeys(known[pod] for pod in pods if known.get(pod))
+    return Places(pods, tuple(nodes))
+
+
 def _found(row: Mapping[str, Any], evidence: Iterable[Evidence], resolved: Resolved) -> str:
     kind = str(row.get("symptom", ""))
     if kind.startswith("disk"):

@@ -1,21 +1,18 @@
 """What comes next to a cause when none is confirmed, in words. Nothing here is escaped.
 
-`nearest` are unknown causes of which something measured speaks; `unusual` is what was measured to
-be out of the ordinary although its cause is ruled out. What holds without a measurement is no sign.
+`nearest` are unknown causes of which something measured speaks. What holds without a measurement is
+no sign. What is out of the ordinary all the same is in `model.unusual`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tailhound.model import claims
-from tailhound.model.evidence import Evidence
-from tailhound.model.names import capital, cause_name, listed, plural, small
-from tailhound.model.verdict import Cause, Check, Diagnosis, Outlook, Part, Verdict
-from tailhound.model.wording import cut
+from tailhound.model.lacking import item_of
+from tailhound.model.names import cause_name, listed, plural, small
+from tailhound.model.stages import explained
+from tailhound.model.symptomless import LATENCY
+from tailhound.model.verdict import Cause, Diagnosis, Part, Verdict
 from tailhound.truth import Truth
-
-_PLACES = ("device", "port", "pod")
-"""The facts by which evidence names what it is about, the closest first."""
 
 
 def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
@@ -24,8 +21,25 @@ def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
     A cause of which nothing was measured is not near.
     """
     causes = diagnosis.causes if diagnosis else ()
-    near = [c for c in causes if c.verdict is Verdict.UNKNOWN and claims.measured(c)]
+    near = [
+        cause
+        for cause in causes
+        if diagnosis and cause.verdict is Verdict.UNKNOWN and has_sign(cause, diagnosis)
+    ]
     return tuple(sorted(near, key=lambda c: (-claims.measured(c), claims.unanswered(c)))[:2])
+
+
+def has_sign(cause: Cause, diagnosis: Diagnosis) -> bool:
+    """Whether a measured claim for a cause holds that is about more than the symptom itself: that
+    something is slow speaks for no cause.
+    """
+    return any(
+        check.part in claims.FOR and check.truth is Truth.TRUE and seen.value is not None
+        for check in cause.checks
+        for seen in check.seen
+        if (item := item_of(cause, seen.name, diagnosis.evidence)) is None
+        or item.collector != LATENCY
+    )
 
 
 def standing(cause: Cause) -> str:
@@ -35,20 +49,66 @@ def standing(cause: Cause) -> str:
     return f"{plural(held, 'claim')} {verb}, {claims.unanswered(cause)} unknown"
 
 
-def would_decide(diagnosis: Diagnosis | None) -> tuple[str, ...]:
-    """The claims that would decide about the nearest candidates, as their runbooks word them.
-
-    Where none is near, those of the first unknown causes.
+def explaining(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
+    """The unknown causes that could explain this incident, at most two: the nearest ones, else
+    those that slow a stage that is slow. No sign of any other was measured.
     """
-    unknown = [c for c in diagnosis.causes if c.verdict is Verdict.UNKNOWN] if diagnosis else []
-    return tuple(
-        dict.fromkeys(
-            check.claim
-            for cause in nearest(diagnosis) or unknown[:2]
-            for check in cause.checks
-            if check.missing and check.part is not Part.OPTIONAL
-        )
+    causes = diagnosis.causes if diagnosis else ()
+    near = nearest(diagnosis)
+    fitting = (
+        cause
+        for cause in causes
+        if diagnosis and cause.verdict is Verdict.UNKNOWN and explained(diagnosis, cause)
     )
+    return (*near, *(cause for cause in fitting if cause not in near))[:2]
+
+
+def without_sign(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
+    """The unknown causes of which no sign was measured, and that slow no stage that is slow."""
+    causes = diagnosis.causes if diagnosis else ()
+    return tuple(
+        cause
+        for cause in causes
+        if diagnosis
+        and cause.verdict is Verdict.UNKNOWN
+        and not has_sign(cause, diagnosis)
+        and not explained(diagnosis, cause)
+    )
+
+
+def no_sign(diagnosis: Diagnosis | None) -> str:
+    """`unknown, no sign measured: API server saturation, RDMA fabric`; "" where there is none."""
+    found = without_sign(diagnosis)
+    if not found:
+        return ""
+    names = [cause_name(cause.runbook) for cause in found]
+    return f"unknown, no sign measured: {listed(names, 6)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What nobody knows of a cause and would decide about it, as its runbook words the claims."""
+
+    cause: Cause
+    claims: tuple[str, ...]
+
+
+def not_known(diagnosis: Diagnosis | None) -> tuple[Open, ...]:
+    """What would decide about the causes that could explain this incident, without the remarks."""
+    found = (
+        Open(
+            cause,
+            tuple(
+                dict.fromkeys(
+                    claims.brief(check.claim)
+                    for check in cause.checks
+                    if check.missing and check.part is not Part.OPTIONAL
+                )
+            ),
+        )
+        for cause in explaining(diagnosis)
+    )
+    return tuple(one for one in found if one.claims)
 
 
 def would_tell_apart(diagnosis: Diagnosis) -> str:
@@ -68,98 +128,3 @@ def would_tell_apart(diagnosis: Diagnosis) -> str:
     if unknown:
         return f"when {listed(unknown)} began: its onset is not known"
     return "undo one at a time and look whether the symptom goes"
-
-
-def is_beyond(diagnosis: Diagnosis | None) -> bool:
-    """Whether the cause is none of those that are known: no verdict is open, nothing is unusual."""
-    causes = diagnosis.causes if diagnosis else ()
-    open_ = (Verdict.UNKNOWN, Verdict.CONFIRMED)
-    return not unusual(diagnosis) and not any(cause.verdict in open_ for cause in causes)
-
-
-# --- what is unusual all the same
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unusual:
-    """Something out of the ordinary: `check` holds and was measured, yet its cause is ruled out.
-
-    `place` names where it was seen, "" when that is not known.
-    """
-
-    cause: Cause
-    check: Check
-    place: str = ""
-
-    @property
-    def point(self) -> str:
-        """`reads take several times as long: x5.6 (needs x5), nvme0n1 on db-1`: what is unusual."""
-        return f"{claims.claimed(self.check)}{f', {self.place}' if self.place else ''}"
-
-    @property
-    def why_not(self) -> str:
-        """`it is at its limit: 76 °C`: why it is not the cause."""
-        against = claims.deciding(self.cause)
-        return claims.claimed(against) if against else small(self.cause.because.rstrip("."))
-
-    @property
-    def text(self) -> str:
-        """`SSD garbage collection is ruled out (it is at its limit: 76 °C), but reads take ...`."""
-        return f"{capital(cause_name(self.cause.runbook))}{self.told}"
-
-    @property
-    def told(self) -> str:
-        """The same without the name that it begins with."""
-        return f" is ruled out ({self.why_not}), but {self.point}"
-
-
-def unusual(diagnosis: Diagnosis | None) -> tuple[Unusual, ...]:
-    """What was measured to be out of the ordinary although its cause is ruled out.
-
-    Told only while nothing is confirmed: beside a cause it would be a second suspect. A runbook's
-    first claim says what is out of the ordinary; it counts where a value lies above a bound, and no
-    other claim found it to be as usual.
-    """
-    if diagnosis is None or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
-        return ()
-    found = []
-    for cause in diagnosis.causes:
-        first = next((check for check in cause.checks if check.part is Part.CONFIRM), None)
-        above = first is not None and _is_above(first) and not _is_as_usual(cause)
-        if cause.verdict is Verdict.REFUTED and first is not None and above:
-            place = _place(cause, first, diagnosis.evidence)
-            found.append(Unusual(cause=cause, check=first, place=place))
-    return tuple(found)
-
-
-def _is_above(check: Check) -> bool:
-    """Whether a claim holds because a value that was measured lies above what it needs."""
-    above = {bound.fact for bound in check.needs if bound.comparison in (">", ">=")}
-    below = {bound.fact for bound in check.needs if bound.comparison in ("<", "<=")}
-    return check.truth is Truth.TRUE and any(
-        seen.name in above - below and seen.value is not None for seen in check.seen
-    )
-
-
-def _is_as_usual(cause: Cause) -> bool:
-    """Whether a claim does not hold that compares a value with its own usual one."""
-    return any(
-        check.part is Part.CONFIRM
-        and check.truth is Truth.FALSE
-        and any(seen.name.endswith("_usual") and seen.value is not None for seen in check.seen)
-        for check in cause.checks
-    )
-
-
-def _place(cause: Cause, check: Check, evidence: Iterable[Evidence]) -> str:
-    """`nvme0n1 on db-1`: what the evidence of a claim is about; "" where a value names it."""
-    if any(seen.of for seen in check.seen):
-        return ""
-    aliases = {seen.name.partition(".")[0] for seen in check.seen}
-    names = aliases | {f"{cause.runbook}.{alias}" for alias in aliases}
-    item = next((one for one in evidence if one.name in names and one.name in cause.evidence), None)
-    facts = item.facts if item else {}
-    found = next((facts[key] for key in _PLACES if isinstance(facts.get(key), str)), "")
-    node = facts.get("node")
-    on = f" on {cut(node)}" if found and isinstance(node, str) and node else ""
-    return f"{cut(str(found))}{on}" if found else ""

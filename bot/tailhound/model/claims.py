@@ -5,6 +5,7 @@ the texts, joins them and draws them; it adds no words of its own. `told` is the
 joined form that rules, terminal and tests share: `62 % (needs 25 %), 41 waiting`.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from tailhound.truth import Truth
 
 _MARKS = {Truth.TRUE: "✓", Truth.FALSE: "✗", Truth.UNKNOWN: "?"}
 _SAYS = {Truth.TRUE: "holds", Truth.FALSE: "does not hold", Truth.UNKNOWN: "unknown"}
+_REMARK = re.compile(r"\s*\([^()]*\)")
 FOR = (Part.CONFIRM, Part.OPTIONAL)
 """The lists whose claims speak for a cause."""
 
@@ -47,15 +49,16 @@ def says(check: Check) -> str:
     return _SAYS[check.truth]
 
 
-def bearing(check: Check, runbook: str) -> str:
-    """What an answer says of the cause: `✓ ID`, `✗ ID`, `? ID`.
+def stand(check: Check, runbook: str) -> str:
+    """What an answer says of the cause: `for ID`, `against ID`, `not against ID`, `open for ID`.
 
-    A refuting claim that does not hold is good news for the cause, and one that holds is not: the
-    mark is of what it says, never of the claim.
+    A refuting claim that does not hold is good news for the cause: its mark is of the claim alone.
     """
-    if check.part is not Part.REFUTE or check.truth is Truth.UNKNOWN:
-        return f"{mark(check)} {runbook}"
-    return f"✗ {runbook}" if check.truth is Truth.TRUE else f"✓ {runbook} (not against it)"
+    if check.truth is Truth.UNKNOWN:
+        return f"open for {runbook}"
+    if check.part is Part.REFUTE:
+        return f"against {runbook}" if check.truth is Truth.TRUE else f"not against {runbook}"
+    return f"for {runbook}" if check.truth is Truth.TRUE else f"not for {runbook}"
 
 
 def values(check: Check, most: int = 3) -> tuple[Value, ...]:
@@ -108,6 +111,11 @@ def usual_of(name: str) -> str:
         if base != last:
             return f"{place}.{base}"
     return ""
+
+
+def brief(claim: str) -> str:
+    """A claim without the remarks in its brackets and without its full stop."""
+    return _REMARK.sub("", claim).rstrip(".") or claim
 
 
 def _is_value(seen: Seen) -> bool:

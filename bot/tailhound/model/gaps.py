@@ -1,10 +1,10 @@
 """What a diagnosis leaves open, and what would settle it: nothing is passed over."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tailhound.model import claims
-from tailhound.model.candidates import nearest
+from tailhound.model.candidates import explaining
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, small
@@ -47,10 +47,15 @@ labels do not say of what.
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Why something has no answer, and what would give one ("" where nobody knows)."""
+    """Why something has no answer, and what would give one ("" where nobody knows).
+
+    `for_later`: nobody gets the answer during this incident: a series that is not scraped, a
+    backend that is not configured.
+    """
 
     reason: str
     fix: str = ""
+    for_later: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +100,18 @@ def left_open(diagnosis: Diagnosis) -> Gaps:
 
 
 def next_gap(diagnosis: Diagnosis) -> tuple[str, Gap] | None:
-    """The gap to close first, and what it keeps open: that of the nearest candidate, else the first
-    of a cause, else of anything; None where nothing is open.
+    """The gap to close first, and what it keeps open: of a cause that could explain this incident,
+    the nearest first; None where there is none. A series that nobody scrapes is no work for whoever
+    is paged: it is told with what could not be checked.
     """
-    open_ = left_open(diagnosis)
-    near = [cause_name(cause.runbook) for cause in nearest(diagnosis)]
-    groups = (*open_.causes.items(), *open_.evidence.items())
-    found = [(name, gap) for gap, names in groups for name in names]
-    found.sort(key=lambda one: near.index(one[0]) if one[0] in near else len(near))
-    return next(iter(found), None)
+    near = [cause_name(cause.runbook) for cause in explaining(diagnosis)]
+    found = [
+        (name, gap)
+        for gap, names in left_open(diagnosis).causes.items()
+        for name in names
+        if name in near and not gap.for_later
+    ]
+    return min(found, key=lambda one: near.index(one[0]), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +179,8 @@ def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
     """
     evidence = tuple(evidence)
     if any(has_no_usual(cause, check, evidence) for check in cause.checks):
-        return Gap(NO_USUAL, "wait until Prometheus has an hour of history")
+        wait = "wait until Prometheus has an hour of history"
+        return Gap(NO_USUAL, wait, for_later=True)
     found = [
         failed for item in evidence if item.name in cause.evidence and (failed := failure(item))
     ]
@@ -201,15 +210,16 @@ def _only_absent(item: Evidence, failed: Asked) -> bool:
 
 def _gap(asked: Asked) -> Gap:
     """The reason with its fix. A detail that names its own fix, or the missing key, keeps it."""
+    absent = asked.status is EvidenceStatus.EMPTY
     reason, mark, fix = asked.detail.partition("Fix:")
     reason = reason.strip().rstrip(".") or f"{backend_name(asked.backend)}: {asked.status.value}"
     if mark and fix.strip():
-        return Gap(small(reason), fix.strip().rstrip("."))
+        return Gap(small(reason), fix.strip().rstrip("."), for_later=absent)
     if ": set " in reason:  # not configured: the sentence says which key
-        return Gap(small(reason))
+        return Gap(small(reason), for_later=True)
     if asked.detail.startswith(_NEVER_ASKED):
-        return Gap(small(reason))
+        return Gap(small(reason), for_later=True)
     if asked.status is EvidenceStatus.EMPTY and asked.backend == "prometheus":
-        return Gap(small(reason), "check that its series are scraped")
+        return Gap(small(reason), "check that its series are scraped", for_later=True)
     backend = backend_name(asked.backend) or "the backend"
-    return Gap(small(reason), _FIXES.get(asked.status, "").format(backend=backend))
+    return Gap(small(reason), _FIXES.get(asked.status, "").format(backend=backend), absent)

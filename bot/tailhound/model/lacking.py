@@ -29,6 +29,14 @@ def evidence_name(item: Evidence, causes: Iterable[Cause]) -> str:
     return f"{words} ({owners[0]}{others})"
 
 
+def item_of(cause: Cause, name: str, evidence: Iterable[Evidence]) -> Evidence | None:
+    """The evidence that a fact of a cause's claim is from, by the name that the plan gave it."""
+    alias = name.partition(".")[0]
+    names = (f"{cause.runbook}.{alias}", alias)
+    own = (one for one in evidence if one.name in names and one.name in cause.evidence)
+    return next(own, None)
+
+
 def lacking(cause: Cause, check: Check, evidence: Iterable[Evidence]) -> str:
     """`queue.wait_ratio (no usual value yet: ..)`: the facts that would decide. "" without any.
 

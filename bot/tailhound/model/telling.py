@@ -7,15 +7,12 @@ texts, shortens the lists and draws them. Nothing here is escaped.
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 
-from tailhound.model.candidates import nearest
-from tailhound.model.evidence import ANSWERED, Asked, EvidenceStatus
+from tailhound.model.evidence import EvidenceStatus
 from tailhound.model.incident import Incident, Recheck, State
 from tailhound.model.names import backend_name, plural, small
 from tailhound.model.symptomless import symptomless
-from tailhound.model.unanswered import down, worth_asking
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
 from tailhound.model.wording import clock, count, day_clock, with_usual
 
@@ -35,8 +32,11 @@ GROUPS = (
 )
 """Each verdict, under the word that people use for it."""
 
-_PATH = re.compile(r"/[\w/.?=&%:,~+-]*")
-"""A path that a shell takes as it is within quotes."""
+_QUANTILE = re.compile(r" (?:p\d+|mean)(?: at its peaks)?$")
+"""What a headline has no room for; the value's own line tells it."""
+
+_THINGS = {"inter-token": "tokens", "end to end": "requests", "request": "requests"}
+"""What is slow, where the name of its time is no thing."""
 
 _SHAPES = {"step": "rose in one step", "ramp": "rises slowly", "comb": "rises and falls"}
 _LOADS = {"flat": "load as usual", "up": "load up", "down": "load down"}
@@ -104,6 +104,14 @@ def blind(diagnosis: Diagnosis) -> str:
     return f"{name} refuses" if ends == {EvidenceStatus.FORBIDDEN} else f"{name} does not answer"
 
 
+def doctor(diagnosis: Diagnosis) -> str:
+    """`tailhound doctor prometheus`: what looks at the backend that does not answer; "" where it is
+    one that the command does not know.
+    """
+    kind = diagnosis.blind.lower()
+    return f"tailhound doctor {kind}" if kind in ("prometheus", "kubernetes") else ""
+
+
 def shape(diagnosis: Diagnosis) -> str:
     """How the symptom rose, and the load: `rose in one step, load as usual`; "" when unknown."""
     parts = (_SHAPES.get(diagnosis.shape), _LOADS.get(diagnosis.load))
@@ -121,6 +129,14 @@ def no_symptom(diagnosis: Diagnosis) -> str:
 def slow(symptom: Symptom | None) -> str:
     """`slow` of a time, `high` of anything else: how the symptom left its usual band."""
     return "slow" if symptom is not None and symptom.unit == "seconds" else "high"
+
+
+def ails(symptom: Symptom) -> str:
+    """`first token`, `tokens`, `error share at ingress`: what is slow or high, without how that was
+    measured.
+    """
+    name = _QUANTILE.sub("", symptom.name)
+    return _THINGS.get(name.lower(), small(name))
 
 
 def valued(symptom: Symptom) -> str:
@@ -264,36 +280,3 @@ def tally(statuses: Iterable[EvidenceStatus]) -> str:
     rest = "".join(f", {count(ends[end])} {end}" for end in ("empty", "failed", "not asked")
                    if ends[end])  # fmt: skip
     return f"{count(ends['answered'])} of {plural(ends.total(), 'question')} answered{rest}"
-
-
-def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
-    """Questions without an answer that would decide, those of the nearest candidate first.
-
-    Only those that a person may get answered, each once (see `unanswered.worth_asking`): what was
-    answered with "there is no such series" has no other answer.
-    """
-    if diagnosis is None:
-        return ()
-    unknown = of(diagnosis, Verdict.UNKNOWN)
-    near = nearest(diagnosis)
-    ordered = (*near, *(cause for cause in unknown if cause not in near))[:2]
-    wanted = [key for cause in ordered for key in cause.evidence]
-    items = [item for item in diagnosis.evidence if item.name in wanted]
-    asked = worth_asking(
-        (
-            asked
-            for item in sorted(items, key=lambda item: wanted.index(item.name))
-            for asked in item.asked
-            if asked.status not in ANSWERED and asked.question
-        ),
-        down(diagnosis.evidence),
-    )
-    return tuple(map(_to_paste, asked))
-
-
-def _to_paste(asked: Asked) -> Asked:
-    """A question as people ask it: of Kubernetes with kubectl."""
-    path = asked.question.removeprefix("GET ")
-    if asked.backend != "kubernetes" or path == asked.question or not _PATH.fullmatch(path):
-        return asked
-    return replace(asked, question=f"kubectl get --raw '{path}'")

@@ -211,7 +211,8 @@ class Diagnosis:
     the compiled set, confirmed first, then unknown, refuted, not applicable. `blind` names the
     backend that does not answer when the outlook is BLIND. `scope` is "1 of 3 pods", `shape` is
     "step" | "ramp" | "comb" | "", `load` is "flat" | "up" | "down" | "". `changed` is what is known
-    to have changed within the hour before the symptom, in the order of time.
+    to have changed within the hour before the symptom, in the order of time. `slow_pods` and
+    `slow_nodes` are where the symptom is, by name; empty when nobody can tell.
     """
 
     outlook: Outlook
@@ -230,6 +231,8 @@ class Diagnosis:
     at_deadline: bool = False
     took_seconds: float = 0.0
     changed: tuple[Changed, ...] = ()
+    slow_pods: tuple[str, ...] = ()
+    slow_nodes: tuple[str, ...] = ()
 
     @property
     def mark(self) -> str:

@@ -135,6 +135,7 @@ def _todo() -> tuple[Ink, ...]:
 LADDERS: Final[Mapping[str, tuple[Ink, ...]]] = {
     "T": _tersely(4),
     "S": _tersely(7),
+    "W": _tersely(5, INKS[0]),
     "D": _todo(),
     "F": _tersely(4),
     "RT": _tersely(4),

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tailhound.charts.chart import Chart
-from tailhound.model import Cause, Check, Incident, Part, claims, needs
+from tailhound.model import Cause, Check, Incident, Part, Verdict, claims, needs
 from tailhound.model.wording import cut
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.escape import clean, value
@@ -21,6 +21,7 @@ from tailhound.slack.kit import Block, plain, section
 from tailhound.slack.limits import IMAGE_ALT, OUR_BYTES, SECTION_TEXT, TABLE_ROWS
 from tailhound.slack.texts import fitted
 from tailhound.slack.thread_view import ThreadView
+from tailhound.truth import Truth
 
 ROWS: Final = min(60, TABLE_ROWS - 1)
 """So many claims are shown in the table; the file has them all."""
@@ -143,17 +144,30 @@ Row = tuple[str, str, str, str]
 
 
 def _rows(incident: Incident) -> list[Row]:
+    """The claims of confirmed causes, then what holds, then the rest that was measured; what nobody
+    measured comes last.
+    """
     causes = incident.diagnosis.causes if incident.diagnosis else ()
-    return [_row(cause, check) for cause in causes for check in cause.checks]
+    found = [(cause, check) for cause in causes for check in cause.checks]
+    found.sort(key=lambda one: _rank(*one))
+    return [_row(cause, check) for cause, check in found]
+
+
+def _rank(cause: Cause, check: Check) -> int:
+    if cause.verdict is Verdict.CONFIRMED:
+        return 0
+    if all(seen.value is None for seen in check.seen):
+        return 3
+    return 1 if check.truth is Truth.TRUE else 2
 
 
 def _row(cause: Cause, check: Check) -> Row:
     bounds = needs.bounds(check) or _WITHOUT_BOUND[check.part]
     cells = (
-        check.claim.rstrip("."),
+        f"{claims.mark(check)} {check.claim.rstrip('.')}",
         claims.told(check, 2, with_needs=False),
         bounds,
-        claims.bearing(check, cause.runbook),
+        claims.stand(check, cause.runbook),
     )
     cut_cells = [cut(clean(text), most) or "-" for text, most in zip(cells, _CELLS, strict=True)]
     return cut_cells[0], cut_cells[1], cut_cells[2], cut_cells[3]
@@ -197,7 +211,7 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     lines: list[str] = []
     left = _PLAIN_ROOM
     for claim, seen, bounds, says in rows[:ROWS]:
-        line = f"{says}: {claim}: {seen} ({bounds})"
+        line = f"{claim}: {seen} ({bounds}); {says}"
         left -= len(line) + 1
         if left < 0:
             break

@@ -113,9 +113,13 @@ def _is_whole(question: str, ink: Ink) -> bool:
 def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
     """What helps without the backend that is silent: `ready pods 3 · CPU limit 6 cores`.
 
-    Pods and their limits, each once; "" where none of it was measured. Other facts mean nothing
-    without their claim.
+    Pods and their limits, each once; "" where nothing of the pods was measured: a limit alone tells
+    nobody anything. Other facts mean nothing without their claim.
     """
+    evidence = tuple(evidence)
+    measured = {key for found in evidence for key, item in found.facts.items() if item is not None}
+    if not measured & (_TELLING.keys() - {"cpu_limit_cores"}):
+        return Mrkdwn("")
     told = list(
         dict.fromkeys(
             f"{ink.value(_TELLING[key])} {ink.value(fact(item, unit_of(key)))}"

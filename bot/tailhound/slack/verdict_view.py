@@ -1,24 +1,17 @@
 """What a message says of the symptom and of the causes that are confirmed. Pure; escaped."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from tailhound.model import Cause, Diagnosis, Progress, Symptom, Verdict, telling
-from tailhound.model.names import capital, cause_name, small
+from tailhound.model.names import capital, cause_name
 from tailhound.model.stages import slow_stages
 from tailhound.model.verdict import Changed
 from tailhound.model.wording import day_clock, number, with_usual
 from tailhound.slack import escape
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.people_view import PeopleView
-
-_QUANTILE = re.compile(r" (?:p\d+|mean)(?: at its peaks)?$")
-"""What a headline has no room for; the value's own line tells it."""
-
-_THINGS = {"inter-token": "tokens", "end to end": "requests", "request": "requests"}
-"""What is slow, where the name of its time is no thing."""
 
 _SUMMARY, _SHAPE, _SECOND_STAGE, _SCOPE, _ONSET, _ALERT, _STAGES = range(1, 8)
 """How terse a symptom is that goes without each of these, the least important first."""
@@ -125,9 +118,7 @@ class VerdictView(PeopleView):
         found = self.symptom
         if not found:
             return Mrkdwn("")
-        name = _QUANTILE.sub("", found.name)
-        thing = _THINGS.get(name.lower(), small(name))
-        return Mrkdwn(f"{telling.slow(found)} {self.ink.value(thing)}")
+        return Mrkdwn(f"{telling.slow(found)} {self.ink.value(telling.ails(found))}")
 
     @property
     def no_symptom(self) -> Mrkdwn:

@@ -1,21 +1,22 @@
 """Everything that a template may ask about an incident. Pure; every text is escaped."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailhound.model import Cause, Outlook, Verdict, candidates, telling
-from tailhound.model.candidates import Unusual
-from tailhound.model.gaps import next_gap
+from tailhound.model import (
+    Cause,
+    Outlook,
+    Verdict,
+    candidates,
+    telling,
+)
 from tailhound.model.names import backend_name, capital, cause_name, plural, small
 from tailhound.model.stages import explains
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack import escape, gaps, todo
 from tailhound.slack.claims import claim_lines
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.verdict_view import VerdictView
-
-_LINKED = re.compile(r"https?://[\w.:/%~-]{1,150}")
+from tailhound.slack.open_view import OpenView
 
 _WARNING = 120
 """Characters of a warning that are shown in any case."""
@@ -25,59 +26,13 @@ _AFTER = 2
 
 
 @dataclass(frozen=True, slots=True)
-class View(VerdictView):
+class View(OpenView):
     """What a template may ask about an incident with or without verdicts."""
 
     @property
     def counts(self) -> str:
         """`12 causes checked: 0 confirmed, 2 unknown, 10 ruled out`."""
         return telling.counts(self.diagnosis)
-
-    @property
-    def nearest(self) -> tuple[Cause, ...]:
-        """The candidates that come nearest to a confirmation."""
-        return candidates.nearest(self.diagnosis)
-
-    @property
-    def candidates(self) -> tuple[Mrkdwn, ...]:
-        """The nearest candidates, one numbered line each."""
-        return tuple(
-            Mrkdwn(
-                f"{n}. *{self.ink.value(capital(cause_name(cause.runbook)))}*: "
-                f"{candidates.standing(cause)}"
-            )
-            for n, cause in enumerate(self.nearest[: max(1, self.ink.lines)], 1)
-        )
-
-    @property
-    def unusual(self) -> tuple[Mrkdwn, ...]:
-        """What is out of the ordinary although its cause is ruled out, a line each."""
-        found = candidates.unusual(self.diagnosis)
-        shown = found[: min(3, max(1, self.ink.lines))]
-        lines = [self._unusual(one) for one in shown]
-        left = self.ink.more(len(found) - len(shown))
-        return (*lines, Mrkdwn(left)) if left else tuple(lines)
-
-    def _unusual(self, one: Unusual) -> Mrkdwn:
-        """What is unusual comes first, and whole; then, where there is room, why it is no cause."""
-        name = self.ink.value(cause_name(one.cause.runbook))
-        point = self.ink.whole(capital(one.point))
-        why = one.why_not if len(one.why_not) <= self.ink.sentence_length else ""
-        told = f": {self.ink.sentence(why)}" if why else ""
-        return Mrkdwn(f"{point}. But {name} is ruled out{told}")
-
-    @property
-    def beyond(self) -> bool:
-        """Whether the cause is none of those that are known."""
-        return candidates.is_beyond(self.diagnosis)
-
-    @property
-    def would_decide(self) -> Mrkdwn:
-        """The claims that would decide about the nearest candidates; "" when none is named."""
-        missing = candidates.would_decide(self.diagnosis)
-        shown = [self.ink.said(small(claim)) for claim in missing[: min(2, self.ink.lines)]]
-        left = self.ink.more(len(missing) - len(shown))
-        return Mrkdwn("; ".join([*shown, left] if left else shown))
 
     @property
     def evidence_lines(self) -> tuple[Mrkdwn, ...]:
@@ -106,20 +61,6 @@ class View(VerdictView):
     def gaps(self) -> tuple[Mrkdwn, ...]:
         """The lines of slot N."""
         return gaps.not_confirmed(self.diagnosis, self.ink) if self.diagnosis else ()
-
-    @property
-    def next_gap(self) -> Mrkdwn:
-        """`RDMA fabric could not be checked: gpu-node-1 sent no SSH banner. Check that SSH to
-        gpu-node-1 is up`: the gap to close first, without its full stop; "" where nothing is open.
-        """
-        found = next_gap(self.diagnosis) if self.diagnosis else None
-        if found is None:
-            return Mrkdwn("")
-        name, gap = found
-        fix = gap.fix.removesuffix("check again").removesuffix(", then ")
-        why = self.ink.sentence(gap.reason.removeprefix("not asked: "))
-        first = f"{self.ink.value(capital(name))} could not be checked: {why}"
-        return Mrkdwn(f"{first}. {self.ink.whole(capital(fix))}" if fix else first)
 
     @property
     def gaps_summary(self) -> Mrkdwn:
@@ -196,6 +137,13 @@ class View(VerdictView):
         return self.ink.value(backend_name(self.diagnosis.blind if self.diagnosis else ""))
 
     @property
+    def doctor(self) -> str:
+        """`tailhound doctor prometheus`: what looks at the backend that does not answer; "" where
+        it is one that the command does not know.
+        """
+        return telling.doctor(self.diagnosis) if self.diagnosis else ""
+
+    @property
     def blindness(self) -> Mrkdwn:
         """`Prometheus does not answer`, `Prometheus is not configured`."""
         return self.ink.value(telling.blind(self.diagnosis)) if self.diagnosis else Mrkdwn("")
@@ -245,20 +193,10 @@ class View(VerdictView):
         return Mrkdwn("".join(f"*Beware:* {escape.sentence(one, _WARNING)}." for one in found))
 
     @property
-    def _linked(self) -> str:
-        """The page's address where a line has room for it, and nothing in it could end a link."""
-        return self.page_url if _LINKED.fullmatch(self.page_url) else ""
-
-    @property
     def last_offers(self) -> tuple[Mrkdwn, ...]:
         """What was suggested before, by title, best first; the rest is counted."""
         found = telling.offers(self._chain_causes())
         return todo.titles(found, self.ink)
-
-    @property
-    def by_hand(self) -> tuple[Mrkdwn, ...]:
-        """Questions that failed, to be asked by hand."""
-        return todo.by_hand(telling.by_hand(self.diagnosis), self.ink)
 
     @property
     def known(self) -> Mrkdwn:

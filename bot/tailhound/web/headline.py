@@ -169,4 +169,6 @@ def _alert_on(incident: Incident) -> str:
 def _symptom_on(diagnosis: Diagnosis, incident: Incident) -> str:
     if diagnosis.symptom is None:
         return _alert_on(incident)
-    return f"{seen(diagnosis.symptom.name, 60)} on {where(incident)}"
+    symptom = diagnosis.symptom
+    what = f"{telling.slow(symptom)} {telling.ails(symptom)}"
+    return f"{seen(what, 60)} on {where(incident)}"

@@ -144,9 +144,9 @@ def growth(diagnosis: Diagnosis) -> str:
     return f"{seen(name, 40)} +{duration(more)}"
 
 
-def by_hand(diagnosis: Diagnosis) -> tuple[Asked, ...]:
-    """At most two questions that would decide, nearest first, each whole, to be pasted."""
-    return tuple(one for one in telling.by_hand(diagnosis) if len(one.question) <= _PASTED)[:2]
+def pasted(found: Iterable[Asked]) -> tuple[Asked, ...]:
+    """The questions that are shown whole, to be pasted; the longer ones are in the Markdown."""
+    return tuple(one for one in found if len(one.question) <= _PASTED)
 
 
 def against(cause: Cause) -> str:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailhound.diagnosis.resolved import Resolved
+from tailhound.diagnosis.scope import Places, places_of
 from tailhound.diagnosis.scope import scope_of as scope_of_rows
 from tailhound.diagnosis.symptom import moved
 from tailhound.model import Evidence, EvidenceStatus
@@ -186,3 +187,24 @@ ANY = st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=
 @given(st.lists(st.fixed_dictionaries({"pod": st.text(max_size=9), "seconds": ANY}), max_size=6))
 def test_whatever_the_pods_hold_the_scope_is_a_short_sentence(pods: list[dict[str, Any]]) -> None:
     assert len(scope_of(evidence(row(4.0, *pods)), THREE)) < 80
+
+
+def places(found: dict[str, Any], resolved: Resolved) -> Places:
+    return places_of(moved(evidence(found)), resolved)
+
+
+def test_the_slow_pods_and_their_nodes_are_told_by_name() -> None:
+    found = row(4.0, pace("a", 9.0), pace("c", 1.0), pace("d", 1.0))
+    assert places(found, THREE) == Places(("a",), ("gpu-1",))
+    both = row(4.0, pace("a", 4.0), pace("b", 4.0))
+    assert places(both, subject("a", "b")) == Places(("a", "b"), ("gpu-1",))
+    assert places(row(4.0), subject("a")) == Places(("a",), ("gpu-1",))
+
+
+def test_where_nobody_can_tell_no_pod_and_no_node_is_called_slow() -> None:
+    assert places(row(4.0), THREE) == Places()
+    assert places(row(4.0, symptom="edge"), subject("a")) == Places()
+    assert places_of([], THREE) == Places()
+    two = Resolved(nodes=("n1", "n2"))
+    assert places(row(4.0, symptom="node_starts"), two) == Places()
+    assert places(row(4.0, symptom="node_starts"), Resolved(nodes=("n1",))) == Places((), ("n1",))

@@ -31,6 +31,10 @@ POINT: Final = "Gaps stand behind one another on a line, so each fix ends in a f
 UNIT: Final = "A bound has the unit of its value, as everywhere."
 MADE_UP: Final = "Three are shown where there is room; the sample needs names for them."
 CLAIMS: Final = "What would decide is told by the claims of the runbook, each once."
+OPEN: Final = (
+    "A claim that nobody knows reads as a finding unless it is quoted as what is not known, with "
+    "its cause; unknown causes without a sign are named apart."
+)
 MEASURED: Final = "A value after the end is measured by nobody: what is known is what it was."
 TENSE: Final = "A runbook words its cause in the present; as a name it is true afterwards, too."
 AGAIN: Final = "A second time nothing is measured yet: only what the alert says, and what was."
@@ -159,9 +163,10 @@ HERE: Final[Mapping[str, Slots]] = {
             Differs("\n2. *NVMe timeouts*: 0 claims hold, 2 unknown", "", (
                 "A cause of which nothing was measured is near to nothing."
             )),
-            Differs("drive health, free space and last trim of `db-1`",
-                    "nearly full, or not trimmed for a week; cool enough; + 1 more on the page",
-                    CLAIMS),
+            Differs("\n*Would decide:* drive health, free space and last trim of `db-1`",
+                    ". Not known: “nearly full, or not trimmed for a week”; “cool enough”; + 1 "
+                    "more on the page\n*Unknown, no sign measured:* NVMe timeouts. How to check: "
+                    "on the page", OPEN),
         ),
         "D": (
             Differs(
@@ -192,8 +197,11 @@ HERE: Final[Mapping[str, Slots]] = {
         "W": (
             Differs("`prometheus:9090`", "'prometheus:9090'", PLAIN),
             Differs("causes need it", "causes could not be checked", "None of them was checked."),
+            Differs("Asked again every", "Asks again every", "The past reads as if it were over."),
         ),
         "D": (
+            Differs("itself; it", "itself (`tailhound doctor prometheus`); it",
+                    "Who is paged needs the command where the step is."),
             Differs("3 of 3 pods ready, 0 restarts · no rollout in 24 h · CPU limit 6 cores · node "
                     "Ready", "ready pods 3 · CPU limit 6 cores",
                     "Told is what the evidence of this incident measured."),

@@ -13,6 +13,7 @@ from tailhound.model import Happened, Incident, Verdict
 from tailhound.slack import thread, validate
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.limits import OUR_BYTES, UPDATED_TEXT
+from tailhound.truth import Truth
 from tests.samples.anything import incidents
 from tests.samples.hostile import hostile
 from tests.samples.incidents import BACK, CONFIRMED, REVISED, STATES, UNKNOWN, WITH_PEOPLE
@@ -109,22 +110,41 @@ def test_the_evidence_is_a_table_of_all_claims_confirmed_causes_first() -> None:
     head, *rows = [[cell["text"] for cell in row] for row in shown.blocks[1]["rows"]]
     assert head == ["Claim", "Seen", "Needs", "Says"]
     assert rows[0] == [
-        "Stopped in more than a tenth of its periods",
+        "✓ Stopped in more than a tenth of its periods",
         "100\xa0%",
         "over 10\xa0%",
-        "✓ cpu-throttling",
+        "for cpu-throttling",
     ]
     assert rows[4] == [
-        "Hardly ever stopped",
+        "✗ Hardly ever stopped",
         "100\xa0%",
         "refuted under 5\xa0%",
-        "✓ cpu-throttling (not against it)",
+        "not against cpu-throttling",
     ]
     assert CONFIRMED.diagnosis is not None
     verdicts = {cause.runbook: cause.verdict for cause in CONFIRMED.diagnosis.causes}
-    order = [verdicts[row[3].split()[1]] is not Verdict.CONFIRMED for row in rows]
+    order = [verdicts[row[3].split()[-1]] is not Verdict.CONFIRMED for row in rows]
     assert order == sorted(order)
     assert shown.text == "Evidence of incident 8R5W: 11 claims of 5 causes"
+
+
+def test_what_nobody_measured_stands_below_what_holds_and_what_was_measured() -> None:
+    assert UNKNOWN.diagnosis is not None
+    causes = UNKNOWN.diagnosis.causes
+    blank = replace(
+        causes[0],
+        runbook="a-first-one",
+        checks=tuple(replace(check, truth=Truth.UNKNOWN, seen=()) for check in causes[0].checks),
+    )
+    it = replace(UNKNOWN, diagnosis=replace(UNKNOWN.diagnosis, causes=(blank, *causes)))
+    _, *rows = [
+        [cell["text"] for cell in row] for row in thread.evidence(it, NOW)[0].blocks[1]["rows"]
+    ]
+    assert rows[0][0].startswith("✓ ")
+    measured = [row[1] != "not measured" for row in rows]
+    assert measured == sorted(measured, reverse=True)
+    held = [row[0][:1] for row in rows if row[1] != "not measured"]
+    assert held == sorted(held), "✓ before ✗"
 
 
 def test_a_table_without_room_for_all_claims_says_how_many_it_shows() -> None:

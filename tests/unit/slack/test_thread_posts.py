@@ -186,7 +186,7 @@ def test_a_table_that_slack_refuses_becomes_lines_and_those_become_text(
         await thread.posted("evidence", message=listed.message)
         (reply,) = thread.replies()
         assert reply["blocks"] == []
-        assert "✓ cpu-throttling: Stopped in more than a tenth" in reply["text"]
+        assert "✓ Stopped in more than a tenth of its periods: 100" in reply["text"]
 
     run(slack, act)
 

@@ -1,0 +1,169 @@
+"""What a message says where no cause is confirmed: facts, what nobody knows, and what to ask. Pure;
+every text is escaped.
+"""
+
+import re
+from dataclasses import dataclass
+
+from tailhound.model import Cause, by_hand, candidates, neighbours, unusual
+from tailhound.model.candidates import Open
+from tailhound.model.gaps import next_gap
+from tailhound.model.names import capital, cause_name, plural, small
+from tailhound.model.unusual import Unusual
+from tailhound.slack import escape, todo
+from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.verdict_view import VerdictView
+
+_LINKED = re.compile(r"https?://[\w.:/%~-]{1,150}")
+_NOTHING = Mrkdwn("")
+
+_WHY, _SECOND_CLAIM, _BESIDE, _FIRST_CLAIM, _SECOND_POINT = range(1, 6)
+"""How terse a verdict is that goes without each of these: why something unusual is no cause (that
+of a claim, and that of a fact, stand with what is ruled out), the claims that nobody knows, and
+more than one thing that is unusual.
+"""
+
+_NAME, _CLAIM, _POINT = 40, 110, 180
+"""Characters of a cause's name, of a claim and of something unusual, that are shown in any case."""
+
+_FACT = 90
+"""Characters of a fact beside the symptom: our words, and numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenView(VerdictView):
+    """What is known, and what is open, while nothing is confirmed."""
+
+    @property
+    def nearest(self) -> tuple[Cause, ...]:
+        """The candidates that come nearest to a confirmation."""
+        return candidates.nearest(self.diagnosis)
+
+    @property
+    def candidates(self) -> tuple[Mrkdwn, ...]:
+        """The nearest candidates, one numbered line each, with what nobody knows of them."""
+        return tuple(
+            Mrkdwn(f"{n}. *{self._cause(cause, first=True)}*: {self._standing(cause)}")
+            for n, cause in enumerate(self.nearest, 1)
+        )
+
+    def _standing(self, cause: Cause) -> str:
+        open_ = [one for one in candidates.not_known(self.diagnosis) if one.cause is cause]
+        told = "".join(f". Not known: {self._claims(one)}" for one in open_)
+        return f"{candidates.standing(cause)}{told}"
+
+    @property
+    def facts(self) -> Mrkdwn:
+        """`120 requests wait (usually 0) · load x3`: what was measured beside the symptom and is
+        unlike its usual value. These few words go before anything else does.
+        """
+        found = neighbours.neighbours(self.diagnosis)
+        return Mrkdwn(" · ".join(escape.value(one.text, _FACT) for one in found))
+
+    @property
+    def ruled_out_beside(self) -> Mrkdwn:
+        """`KV preemption is ruled out: ..`: what these facts would speak for, and is not it."""
+        told = neighbours.ruled_out(self.diagnosis)
+        fits = self.ink.terse < _BESIDE and len(told) <= self.ink.sentence_length
+        return self.ink.sentence(capital(told)) if fits else _NOTHING
+
+    @property
+    def unusual(self) -> tuple[Mrkdwn, ...]:
+        """What is out of the ordinary although its cause is ruled out, a line each."""
+        found = unusual.unusual(self.diagnosis)
+        most = min(3, max(1, self.ink.lines)) if self.ink.terse < _SECOND_POINT else 1
+        shown = found[:most]
+        last = {one.cause.runbook: one for one in shown}
+        lines = [self._unusual(one, against=last[one.cause.runbook] is one) for one in shown]
+        left = self.ink.more(len(found) - len(shown))
+        return (*lines, Mrkdwn(left)) if left else tuple(lines)
+
+    def _unusual(self, one: Unusual, *, against: bool) -> Mrkdwn:
+        """What is unusual comes first, and whole; then, behind the last of its cause, that this is
+        ruled out; and where there is room, why.
+        """
+        room = max(_POINT, self.ink.sentence_length)
+        point = escape.sentence(capital(one.point), room)
+        if not against:
+            return point
+        why = one.why if self.ink.terse < _WHY and len(one.why) <= self.ink.sentence_length else ""
+        told = f": {self.ink.sentence(why)}" if why else ""
+        return Mrkdwn(f"{point}. But {self._cause(one.cause)} is ruled out{told}")
+
+    def _cause(self, cause: Cause, *, first: bool = False) -> Mrkdwn:
+        """A cause by its name, which is never cut for room; `first` in its line."""
+        name = cause_name(cause.runbook)
+        return escape.value(capital(name) if first else name, _NAME)
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the cause is none of those that are known."""
+        return unusual.is_beyond(self.diagnosis)
+
+    @property
+    def not_known(self) -> tuple[Mrkdwn, ...]:
+        """What would decide about causes that slow what is slow, and are not near; a line each."""
+        return tuple(
+            Mrkdwn(f"*Not known, would decide on {self._cause(one.cause)}:* {self._claims(one)}")
+            for one in candidates.not_known(self.diagnosis)
+            if one.cause not in self.nearest
+        )
+
+    def _claims(self, one: Open) -> str:
+        """Claims are whole or counted: half of one says something else."""
+        room = max(_CLAIM, self.ink.sentence_length)
+        most = (self.ink.terse < _SECOND_CLAIM) + (self.ink.terse < _FIRST_CLAIM)
+        fitting = [claim for claim in one.claims if len(claim) <= room][:most]
+        shown = [f"“{escape.said(small(claim), room)}”" for claim in fitting]
+        if not shown:
+            return f"{plural(len(one.claims), 'claim')} {self.ink.rest}"
+        left = self.ink.more(len(one.claims) - len(shown))
+        return "; ".join([*shown, left] if left else shown)
+
+    @property
+    def no_sign(self) -> Mrkdwn:
+        """Which unknown causes nothing measured speaks for, by name; how to check them stands
+        elsewhere.
+        """
+        found = candidates.without_sign(self.diagnosis)
+        if not found:
+            return _NOTHING
+        most = min(6, max(3, self.ink.lines))
+        names = [self._cause(cause) for cause in found[:most]]
+        left = len(found) - len(names)
+        told = f"{', '.join(names)}{f' + {left} more' if left else ''}"
+        where = f"How to check: {self.ink.rest}"
+        if self._linked:
+            where = f"<{escape.escaped(self._linked)}#check|{where}>"
+        return Mrkdwn(f"*Unknown, no sign measured:* {told}. {where}")
+
+    @property
+    def capacity(self) -> Mrkdwn:
+        """`load x3, 2 of 2 replicas in service`: what to compare where the load is up and requests
+        wait; "" elsewhere.
+        """
+        return escape.sentence(neighbours.capacity(self.diagnosis), _CLAIM)
+
+    @property
+    def by_hand(self) -> tuple[Mrkdwn, ...]:
+        """Questions that failed, to be asked by hand."""
+        return todo.by_hand(by_hand.by_hand(self.diagnosis), self.ink)
+
+    @property
+    def next_gap(self) -> Mrkdwn:
+        """`RDMA fabric could not be checked: gpu-node-1 sent no SSH banner. Check that SSH to
+        gpu-node-1 is up`: the gap to close first, without its full stop; "" where nothing is open.
+        """
+        found = next_gap(self.diagnosis) if self.diagnosis else None
+        if found is None:
+            return Mrkdwn("")
+        name, gap = found
+        fix = gap.fix.removesuffix("check again").removesuffix(", then ")
+        why = self.ink.sentence(gap.reason.removeprefix("not asked: "))
+        first = f"{self.ink.value(capital(name))} could not be checked: {why}"
+        return Mrkdwn(f"{first}. {self.ink.whole(capital(fix))}" if fix else first)
+
+    @property
+    def _linked(self) -> str:
+        """The page's address where a line has room for it, and nothing in it could end a link."""
+        return self.page_url if _LINKED.fullmatch(self.page_url) else ""
