@@ -26,6 +26,7 @@ from tailhound.model import (
     Progress,
     Queued,
     Rating,
+    Recheck,
     Revised,
     Seen,
     Silenced,
@@ -191,6 +192,8 @@ def diagnoses(draw: st.DrawFn) -> Diagnosis:
         decided_at=draw(st.one_of(st.none(), moment)),
         at_deadline=draw(st.booleans()),
         changed=draw(some(st.builds(Changed, at=moment, kind=text, what=text, by=text), 40)),
+        slow_pods=draw(some(text, 10_000)),
+        slow_nodes=draw(some(text, 10_000)),
     )
 
 
@@ -223,6 +226,18 @@ incidents = st.builds(
     received_at=moment,
     revision=st.integers(0, 10**9),
     episode=st.integers(1, 200),
+    diagnosed_in=st.integers(0, 3),
+    recheck=st.one_of(
+        st.none(),
+        st.builds(
+            Recheck,
+            n=st.integers(0, 5),
+            since=moment,
+            by=text,
+            ended_at=st.one_of(st.none(), moment),
+            same=st.booleans(),
+        ),
+    ),
     causes_checked=st.integers(0, 60),
     verdict_by=st.one_of(st.none(), moment),
     progress=st.one_of(

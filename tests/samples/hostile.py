@@ -40,6 +40,8 @@ def hostile(text: str = HOSTILE) -> Incident:
             stages=(Stage(stage=text, seconds=1.0, usual_seconds=0.5),),
             symptom=replace(SYMPTOM, name=text),
             scope=text,
+            slow_pods=(text,),
+            slow_nodes=(text,),
         ),
         timeline=(Happened(at=NOW, what=text),),
     )

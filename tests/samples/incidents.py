@@ -277,6 +277,8 @@ EVERY_FIELD = replace(
         blind="prometheus",
         at_deadline=True,
         changed=CHANGES,
+        slow_pods=("chat-json-2",),
+        slow_nodes=("cpu-17",),
     ),
     on_it=OnIt(by="ben", since=at(3), person="U0BEN"),
     silences=(

@@ -70,6 +70,7 @@ pages = st.sampled_from(["", PAGE, "https://x.example/" + "y" * 4_000])
     page=pages,
     mention=st.one_of(st.just("S0ONCALL"), text),
     late=st.sampled_from([0.0, 1.0, 1e9, 2e9, -1.0]),
+    why_late=st.one_of(st.just(""), st.just("ratelimited"), text),
     can=offers,
     like=st.one_of(st.none(), st.builds(Like, id=text, at=moment, cause=text)),
 )
@@ -82,6 +83,7 @@ def test_any_incident_makes_a_message_that_slack_takes(
         now=NOW,
         mention=mention,
         posted_at=more["late"],
+        delayed_by=more["why_late"],
         offers=more["can"],
         like=more["like"],
     )
