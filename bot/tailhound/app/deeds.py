@@ -107,7 +107,7 @@ class ServerDeeds:
         """See `durable.acts`."""
         return self._done(self._given.durable.act(lambda acts: acts.on_it(pressed)))
 
-    def recheck(self, pressed: Click) -> bool:
+    def recheck(self, pressed: Click) -> bool | str:
         """See `durable.service`."""
         durable = self._given.durable
         return self._done(durable.recheck(pressed.incident, pressed.person.name, pressed.envelope))

@@ -217,8 +217,9 @@ class Durable:
         self.outbox.wake()
         return n is not None
 
-    async def recheck(self, incident_id: str, by: str, envelope_id: str) -> bool:
-        """Ask for another investigation; False when this very click was known already.
+    async def recheck(self, incident_id: str, by: str, envelope_id: str) -> bool | str:
+        """Ask for another investigation; False when this very click was known already, a sentence
+        that says why not where the incident is over.
 
         LookupError when there is no such incident; StoreUnavailable when nothing was stored.
         """

@@ -9,7 +9,9 @@ from tailhound.durable import storm
 from tailhound.durable.acts import Click, Person, clicked
 from tailhound.durable.asking import noted, put, task_of
 from tailhound.durable.desk import Desk
-from tailhound.model import Recheck, State
+from tailhound.durable.episodes import home
+from tailhound.model import Incident, Recheck, State, telling
+from tailhound.model.wording import day_clock
 from tailhound.store import records
 from tailhound.store.records import Record
 from tailhound.store.tables import incident, investigation
@@ -30,19 +32,22 @@ class Wishes:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
-    def recheck(self, id: str, by: str, envelope_id: str) -> bool:
+    def recheck(self, id: str, by: str, envelope_id: str) -> bool | str:
         """Store a click, once, and ask for another investigation; False when it was known.
 
-        LookupError when there is no such incident, or nothing that could be investigated.
+        Of what is over the verdict is kept: nothing is stored, and the answer is a sentence that
+        says why. LookupError when there is no such incident.
         """
         now = self._desk.boot.clock()
         pressed = Click(incident=id, person=Person(by, by), envelope=envelope_id)
         with self._desk.database.writing() as connection:
             record = records.read(connection, id)
-            if record is None or record.incident.unreadable:
-                raise LookupError(f"there is no incident {id} that could be investigated")
-            home = clicked(connection, pressed, "re-check", now)
-            if home is None:
+            if record is None:
+                raise LookupError(f"there is no incident {id}")
+            stands = home(record, lambda other: records.read(connection, other)).incident
+            if why_not := _why_not(stands, now):
+                return f"{why_not}; nothing is checked again."
+            if clicked(connection, pressed, "re-check", now) is None:
                 return False
             reason = f"re-check by {by}"[:200]
 
@@ -51,7 +56,7 @@ class Wishes:
                 after = replace(record, waiting=reason).edited(recheck=check)
                 return noted(after, now, f"Re-check asked for by {by}")
 
-            self._desk.change(connection, home, edit, urgent=True)
+            self._desk.change(connection, stands.id, edit, urgent=True)
         return True
 
     def waiting(self, id: str) -> int | None:
@@ -106,3 +111,15 @@ class Wishes:
             else:
                 desk.enqueue(connection, task_of(record, sha))
         return True
+
+
+def _why_not(incident: Incident, now: datetime) -> str:
+    """Why there is nothing to check again; "" where there is."""
+    if incident.unreadable:
+        return "What came can't be read as an alert"
+    if incident.state is State.JOINED:
+        return f"It has joined {incident.joined_into}, which is not here any more"
+    if incident.state is not State.RESOLVED:
+        return ""
+    at = incident.resolved_at
+    return f"It is over ({telling.ended(incident)} {day_clock(at, now)})" if at else "It is over"

@@ -126,6 +126,11 @@ class Incident:
     unheard: bool = False
 
     @property
+    def is_open(self) -> bool:
+        """Whether there is something to check: it is not over, and was an alert at all."""
+        return self.state not in CLOSED_STATES and not self.unreadable
+
+    @property
     def verdict_stands(self) -> bool:
         """Whether its diagnosis is of this episode; that of an earlier one is only what it was."""
         noted = self.diagnosed_in or 1

@@ -131,11 +131,11 @@ class Commanding:
             if isinstance(found, str):
                 return found
             id = escape.link(deeds.whereabouts.links([found]).get(found.id, ""), found.id)
-            if found.unreadable:
-                return f"Not checked: what came for {id} can't be read as an alert."
             waits = found.state is State.DEFERRED and not found.verdict_stands
             pressed = Click(found.id, person, event.envelope)
             is_new = deeds.check_now(found.id) if waits else deeds.recheck(pressed)
+            if isinstance(is_new, str):
+                return escape.sentence(is_new)
             said = "is checked again" if is_new else "is being checked already"
             return f"Recorded: {id} {said}; its message changes with the answer."
 

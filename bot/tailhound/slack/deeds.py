@@ -132,8 +132,10 @@ class Deeds(Protocol):
         """Somebody looks after it; False when that very click was known."""
         ...
 
-    def recheck(self, pressed: Click) -> bool:
-        """Ask everything again; False when that very click was known."""
+    def recheck(self, pressed: Click) -> bool | str:
+        """Ask everything again; False when that very click was known. A sentence that says why not
+        where the incident is over.
+        """
         ...
 
     def rate(self, pressed: Click, word: Word) -> bool:

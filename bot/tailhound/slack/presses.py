@@ -7,6 +7,7 @@ from typing import Final
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Click
+from tailhound.slack import escape
 from tailhound.slack.actions import CHECK_NOW, ON_IT, OPEN_HELD, RECHECK, RIGHT, shown_in
 from tailhound.slack.deeds import Deeds
 from tailhound.slack.events import Event
@@ -24,10 +25,10 @@ NOT_OURS: Final = "Not recorded: this button is none of tailhound's."
 @dataclass(frozen=True, slots=True)
 class _Press:
     """What a button does, from its value; and what is said when it did, or when there was nothing
-    to do. None = another diagnosis stands than the one that was shown.
+    to do. None = another diagnosis stands than the one that was shown; a sentence = why it did not.
     """
 
-    do: Callable[[Deeds, Click, str], bool | None]
+    do: Callable[[Deeds, Click, str], bool | str | None]
     done: str
     nothing: str = KNOWN
 
@@ -86,10 +87,13 @@ class Presses:
         ack()
         self._say(event, outcome)
 
-    def _say(self, event: Event, outcome: Told[bool | None] | Gone | Silent | Late) -> None:
+    def _say(self, event: Event, outcome: Told[bool | str | None] | Gone | Silent | Late) -> None:
         """What came of it; a second time, when the store was late."""
         tools, incident = self._tools, event.incident
         if isinstance(outcome, Told):
+            if isinstance(outcome.value, str):
+                tools.whisper(event, escape.sentence(outcome.value))
+                return
             press = PRESSES[event.action]
             said = press.done if outcome.value else press.nothing
             said = OUTDATED if outcome.value is None else said

@@ -37,5 +37,6 @@ def _foot(incident: Incident, slots: str, addresses: Sequence[str]) -> str:
     other = "why" if slots == SHOW else "show"
     ways = [f"Incident {escape.link(address, id)}"]
     ways += [escape.link(page, "its page ↗")] if page and page != address else []
-    ways += [f"`/tailhound {other} {id}`", f"`/tailhound recheck {id}`"]
+    ways += [f"`/tailhound {other} {id}`"]
+    ways += [f"`/tailhound recheck {id}`"] if incident.is_open else []
     return " · ".join(ways)

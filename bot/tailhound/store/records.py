@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tailhound.model import CLOSED_STATES, Diagnosis, Incident, Outlook, Verdict
+from tailhound.model import Diagnosis, Incident, Outlook, Verdict
 from tailhound.store import codec
 from tailhound.store.tables import confirmed, counter, incident
 
@@ -100,7 +100,7 @@ class Record:
     @property
     def is_open(self) -> bool:
         """Whether new alerts of its key belong to it."""
-        return self.incident.state not in CLOSED_STATES and not self.incident.unreadable
+        return self.incident.is_open
 
     @property
     def is_active(self) -> bool:

@@ -71,6 +71,7 @@ class Desk:
     stored: list[tuple[Any, ...]] = field(default_factory=list)
     before: Callable[[], object] = lambda: None
     is_new: bool = True
+    over: str = ""
     outdated: bool = False
     incidents: dict[str, Incident] = field(default_factory=lambda: {"8R5W": CONFIRMED})
     listed: Sequence[Incident] = (CONFIRMED, FIRST)
@@ -102,8 +103,8 @@ class Desk:
     def on_it(self, pressed: Click) -> bool:
         return self._store("on_it", pressed)
 
-    def recheck(self, pressed: Click) -> bool:
-        return self._store("recheck", pressed)
+    def recheck(self, pressed: Click) -> bool | str:
+        return self.over or self._store("recheck", pressed)
 
     def rate(self, pressed: Click, word: Word) -> bool:
         return self._store("rate", pressed, word)

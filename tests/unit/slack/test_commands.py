@@ -408,9 +408,11 @@ def test_what_waits_its_turn_is_checked_now_when_it_is_asked_for(room: Floor) ->
     assert room.desk.stored == [("check_now", "8R5W")] * 2
 
 
-def test_what_can_not_be_read_is_not_checked_again(room: Floor) -> None:
-    room.desk.incidents["0A0A"] = replace(STATES["unreadable"], id="0A0A")
-    assert room.type("recheck 0A0A").startswith("Not checked: what came for 0A0A")
+def test_what_is_over_is_not_checked_again_and_says_why(room: Floor) -> None:
+    room.desk.over = "It is over (resolved 03:38 UTC); *nothing* is checked again."
+    assert room.type("recheck 8R5W") == (
+        "It is over (resolved 03:38 UTC); ∗nothing∗ is checked again."
+    )
     assert room.desk.stored == []
 
 
@@ -418,8 +420,10 @@ def test_what_can_not_be_read_is_not_checked_again(room: Floor) -> None:
 def test_every_state_can_be_shown_and_says_what_to_type_next(room: Floor, state: str) -> None:
     room.desk.incidents["8R5W"] = replace(STATES[state], id="8R5W")
     shown, why = room.type("show 8R5W"), room.type("why 8R5W")
-    assert shown.endswith("`/tailhound why 8R5W` · `/tailhound recheck 8R5W`")
-    assert why.endswith("`/tailhound show 8R5W` · `/tailhound recheck 8R5W`")
+    over = state.startswith(("resolved", "joined", "unreadable"))
+    recheck = "" if over else " · `/tailhound recheck 8R5W`"
+    assert shown.endswith(f" · `/tailhound why 8R5W`{recheck}")
+    assert why.endswith(f" · `/tailhound show 8R5W`{recheck}")
     assert shown.splitlines()[0] == why.splitlines()[0]
 
 

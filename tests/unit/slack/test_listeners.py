@@ -127,6 +127,12 @@ def test_a_click_that_another_replica_has_stored_is_told_so(room: Floor) -> None
     assert room.told() == [KNOWN]
 
 
+def test_a_button_that_was_drawn_before_the_end_says_that_it_is_over(room: Floor) -> None:
+    room.desk.over = "It is over (resolved 03:38 UTC); nothing is checked again."
+    room.press("recheck")
+    assert room.told() == [room.desk.over]
+
+
 def test_what_waits_no_more_has_its_own_message() -> None:
     with floor() as room:
         room.show(QUEUED)
