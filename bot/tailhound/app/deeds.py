@@ -148,11 +148,14 @@ class ServerDeeds:
         return self._done(self._given.durable.switch(lambda switch: switch.state()))
 
     def incident(self, id: str) -> Incident | None:
-        """With its evidence; of one that has joined another, that one."""
+        """With its evidence; of one that has joined another, that one, if it is there."""
         found, seen = self._reader.get(id), {id}
         while found is not None and found.joined_into and found.joined_into not in seen:
             seen.add(found.joined_into)
-            found = self._reader.get(found.joined_into)
+            into = self._reader.get(found.joined_into)
+            if into is None:
+                break
+            found = into
         return found
 
     def open(self) -> Open:

@@ -145,14 +145,15 @@ def _says(incident: Incident) -> str:
     if incident.unreadable:
         return "unreadable alert"
     if diagnosis is not None and incident.verdict_stands:
-        told = _verdict(diagnosis)
+        told = verdict_text(diagnosis)
         return f"{told} · checking again" if incident.is_rechecked else told
     if incident.state is State.FAILED:
         return "tailhound itself failed, the alert stands"
     return "waiting its turn" if incident.state is State.DEFERRED else "being checked"
 
 
-def _verdict(diagnosis: Diagnosis) -> str:
+def verdict_text(diagnosis: Diagnosis) -> str:
+    """`the CPU limit stops the engine · high`, `no cause confirmed`."""
     if diagnosis.primary is None or diagnosis.outlook is Outlook.BLIND:
         blind = f": {escape.value(telling.blind(diagnosis))}" if diagnosis.blind else ""
         return f"{diagnosis.outlook.value}{blind}"

@@ -4,18 +4,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from tailhound.model import Incident
+from tailhound.model import Incident, State
 from tailhound.slack import escape
 from tailhound.slack.blocks import message
 from tailhound.slack.buttons import Offers
+from tailhound.slack.commands import verdict_text
 
 SHOW: Final = "SWD"
 """The symptom, the verdict, what to do."""
 
 WHY: Final = "EN"
 """The claims with their values, and what could not be checked."""
-
-_NOTHING: Final = "There is no verdict yet, so no claim was decided."
 
 
 def shown_text(incident: Incident, slots: str, *, address: str, page: str, now: datetime) -> str:
@@ -27,7 +26,36 @@ def shown_text(incident: Incident, slots: str, *, address: str, page: str, now: 
     told = {block["block_id"][0]: block["text"]["text"] for block in made.blocks if "text" in block}
     parts = [told[slot] for slot in slots if told.get(slot)]
     head = told.get("H", escape.value(incident.name))
-    return "\n".join([f"*{head}*", *(parts or [_NOTHING]), _foot(incident, slots, (address, page))])
+    parts = parts or [_nothing(incident)]
+    return "\n".join([f"*{head}*", *parts, _foot(incident, slots, (address, page))])
+
+
+def _nothing(incident: Incident) -> str:
+    """Why there is no claim to show; what the verdict was last time, where there was one."""
+    diagnosis = incident.diagnosis
+    if diagnosis is None or incident.unreadable or incident.state is State.JOINED:
+        return _why_none(incident)
+    if incident.verdict_stands:
+        return "No runbook decided a claim."
+    return f"{_why_none(incident)} Last time: {verdict_text(diagnosis)}."
+
+
+def _why_none(incident: Incident) -> str:
+    if incident.unreadable:
+        return "What came can't be read as an alert, so nothing was checked."
+    match incident.state:
+        case State.JOINED:
+            other = escape.value(incident.joined_into)
+            return f"It has joined incident {other}, so its claims are those of that one."
+        case State.RESOLVED:
+            return "It was over before there was a verdict, so no claim was decided."
+        case State.FAILED:
+            why = escape.sentence(incident.failed_because.rstrip("."))
+            return f"tailhound itself failed ({why}), so no claim was decided."
+        case State.DEFERRED:
+            return "It waits its turn, so no claim was decided yet."
+    since = " of this time" if incident.episode > 1 else ""
+    return f"There is no verdict{since} yet, so no claim was decided."
 
 
 def _foot(incident: Incident, slots: str, addresses: Sequence[str]) -> str:

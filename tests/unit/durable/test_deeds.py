@@ -22,6 +22,7 @@ from tailhound.errors import SettingsError
 from tailhound.model import Missing, Rating
 from tailhound.settings import Settings
 from tailhound.slack.deeds import Open, Part, Word
+from tailhound.store import records
 from tailhound.store.tables import outbox
 from tailhound.transports.alertmanager import AlertmanagerClient
 from tests.unit.durable.kit import Lab, alert, body, lab, run, until
@@ -133,6 +134,30 @@ def test_where_an_incident_stands_is_known_by_its_message_and_its_channel(tmp_pa
             assert [one.id for one in await made.do(lambda _: stands.lately())] == [id]
 
     run(story())
+
+
+def test_of_one_that_has_joined_another_that_one_is_told_as_long_as_it_is_there(
+    tmp_path: Path,
+) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as made:
+            id = await made.diagnosed()
+            other = await made.here.accepted(body(alert("other", fingerprint="f2")))
+            await made.here.diagnosed(other)
+            for into, told in ((id, id), ("GONE", other), (other, other)):
+                _join(made, other, into)
+                found = await made.do(lambda deeds: deeds.incident(other))
+                assert found is not None
+                assert found.id == told
+
+    run(story())
+
+
+def _join(made: Office, id: str, into: str) -> None:
+    with made.here.database.writing() as connection:
+        records.change(
+            connection, id, lambda record: record.edited(joined_into=into), datetime.now(UTC)
+        )
 
 
 @pytest.mark.parametrize(
