@@ -81,7 +81,7 @@ def diagnosed(
         diagnosis=diagnosis,
         diagnosed_in=it.episode,
         progress=None,
-        revised=_replaced(it, old, diagnosis, now) if old else None,
+        revised=_replaced((it, n), old, diagnosis, now) if old else None,
         recheck=_checked(it, n, old, diagnosis, now),
         asked_until=None if is_last else asked.until,
         failed_because="",
@@ -93,12 +93,18 @@ def diagnosed(
     return noted(_with_changes(after, diagnosis), now, f"{word}: {headline(diagnosis)}")
 
 
-def _replaced(it: Incident, old: Diagnosis, new: Diagnosis, now: datetime) -> Revised | None:
-    """What a check of a verdict that stood makes of it: None where it came to the same."""
+def _replaced(
+    checked: tuple[Incident, int], old: Diagnosis, new: Diagnosis, now: datetime
+) -> Revised | None:
+    """What investigation `n` makes of a verdict that stood: None where it came to the same.
+
+    Who asked is named of this one alone: another one may wait behind it already.
+    """
+    it, n = checked
     if _essence(old) == _essence(new):
         return None
     at = new.decided_at or now
-    by = it.recheck.by if it.recheck else ""
+    by = it.recheck.by if it.recheck and it.recheck.n == n else ""
     why = f"checked again, asked by {by}" if by else "checked again"
     return Revised(at=at, was_at=old.decided_at or now, was=headline(old), why=why)
 

@@ -228,6 +228,7 @@ def rechecked(incident: Incident, now: datetime) -> str:
     check = incident.recheck or Recheck(n=0, since=incident.since, ended_at=incident.since)
     told = incident.recheck is not None
     since = f" since {day_clock(check.since, now)}" if told else ""
+    since = ", and once more after that" if check.n > incident.n else since
     since += f" (asked by {check.by})" if check.by else ""
     ended = f" {day_clock(check.ended_at, now)}" if check.ended_at and told else ""
     if incident.is_rechecked:

@@ -129,6 +129,15 @@ def test_a_check_of_a_verdict_names_the_one_that_it_replaces_and_who_asked() -> 
     assert (other.recheck.ended_at, other.recheck.same) == (NOW, False)
 
 
+def test_a_check_that_ends_while_another_one_waits_is_not_told_by_the_name_of_that_one() -> None:
+    record = _record(n=2, done=1).edited(recheck=Recheck(n=3, since=NOW, by="ben"))
+    asked = replace(ASKED, old=_diagnosis(None))
+    after = verdicts.diagnosed(record, 2, _diagnosis(), NOW, asked)
+    assert after is not None
+    assert after.incident.revised is not None
+    assert after.incident.revised.why == "checked again"
+
+
 def test_the_first_verdict_of_an_episode_replaces_none() -> None:
     first = _checked_again(None, _diagnosis())
     assert first.recheck is None

@@ -163,6 +163,12 @@ def test_whatever_the_verdict_is_it_stays_while_it_is_checked_again(state: str) 
         assert "asked by ana" in again["W"].splitlines()[0]
 
 
+def test_a_check_that_waits_behind_one_that_runs_takes_neither_its_time_nor_its_name() -> None:
+    again = replace(STATES["again"], recheck=Recheck(n=3, since=NOW, by="ben"))
+    first = shown(again)["W"].splitlines()[0]
+    assert first == "*Checking again, and once more after that (asked by ben)…*"
+
+
 def test_a_check_that_comes_to_the_same_says_so_and_when() -> None:
     first = shown(STATES["same-again"])["W"].splitlines()[0]
     assert first == "Checked again 03:05 UTC: same answer."
