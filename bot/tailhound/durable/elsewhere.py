@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place, message_row
-from tailhound.durable.letters import REVIVED_SECONDS, Claim
+from tailhound.durable.claims import Claim
+from tailhound.durable.letters import REVIVED_SECONDS
 from tailhound.durable.storm import HELD
 from tailhound.notifiers import PARTS, Later, Posted, Refusal
 from tailhound.store.records import chunks

@@ -16,6 +16,8 @@ import sqlalchemy as sa
 
 from tailhound.durable.arrivals import clean
 from tailhound.durable.asking import Place
+from tailhound.durable.claims import Claim
+from tailhound.durable.delays import REASON_LENGTH, delay_others, delayed_by, lost_posts
 from tailhound.durable.due import DUE, FARTHEST_SECONDS, HERE, IN_ORDER
 from tailhound.model import Incident, Outlook
 from tailhound.notifiers import STORM, Delivery, Later, Like, Posted, Refusal, Storm
@@ -31,29 +33,8 @@ _UNSENDABLE = outbox.c.state.in_(("broken", LEFT))
 
 
 _LENGTHS = {"state": 10, "message": 200, "thread": 40, "seen": 64, "error": 2_000,
-            "delayed_by": 200}  # fmt: skip
+            "delayed_by": REASON_LENGTH}  # fmt: skip
 """Characters of what a notifier answers that are kept; it is text from outside."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """A row that is ours to send. `lost` counts first posts whose answer nobody saw."""
-
-    id: int
-    incident_id: str
-    place: str
-    message: str
-    attempt: int
-    unsure: bool
-    lost: int
-    part: str = ""
-    thread: str = ""
-    mention: str = ""
-    seen: str = ""
-    posted_at: float = 0.0
-    delayed_by: str = ""
-    wanted: int = 0
-    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,66 +146,38 @@ def settle(
     now: datetime,
 ) -> None:
     """Write what came of a delivery. It changes nothing when the row is no longer ours."""
-    if not isinstance(result, Posted) and result.why and not result.only_this:
-        _delay_others(connection, letter.claim, result.why)
     if isinstance(result, Posted):
         _settle(connection, letter.claim, boot, _posted(letter, result, now))
-    elif isinstance(result, Later):
+        return
+    if isinstance(result, Later):
         values = {
             "state": "pending",
             "not_before": now.timestamp() + min(max(result.seconds, 0.0), FARTHEST_SECONDS),
             "unsure": letter.claim.unsure or result.unsure,
-            "lost": _lost(letter.claim, result),
+            "lost": lost_posts(letter.claim, result),
             "error": result.why,
-            "delayed_by": _delayed(letter.claim, result.why),
+            "delayed_by": delayed_by(letter.claim, result.why),
         }
-        _settle(connection, letter.claim, boot, values)
+        is_ours = _settle(connection, letter.claim, boot, values)
     else:
-        give_up(connection, letter.claim, boot, result.why)
+        is_ours = give_up(connection, letter.claim, boot, result.why)
+    if is_ours and result.why and not result.only_this:
+        delay_others(connection, letter.claim, result.why)
 
 
-def _delay_others(connection: sa.Connection, claimed: Claim, why: str) -> None:
-    """What keeps one message from a place keeps the others that wait for it, untried."""
-    mine = outbox.alias("mine")
-    notifier = sa.select(mine.c.notifier).where(mine.c.id == claimed.id).scalar_subquery()
-    connection.execute(
-        sa.update(outbox)
-        .where(
-            outbox.c.notifier == notifier,
-            outbox.c.place == claimed.place,
-            outbox.c.state == "pending",
-            outbox.c.part == "",
-            outbox.c.message == "",
-        )
-        .values(delayed_by=clean(why)[: _LENGTHS["delayed_by"]])
-    )
-
-
-def _delayed(claimed: Claim, why: str) -> str:
-    """What keeps a message from being posted: the last reason that was told."""
-    return why if why and not claimed.message else claimed.delayed_by
-
-
-def _lost(claimed: Claim, result: Later) -> int:
-    """How many posts nobody answered, this one included. Who is unsure without a count has lost
-    one, unless the row was unsure already: then perhaps only the looking failed."""
-    if not result.unsure or claimed.message:
-        return claimed.lost
-    return max(claimed.lost, result.lost_posts, int(not claimed.unsure))
-
-
-def give_up(connection: sa.Connection, claimed: Claim, boot: str, why: str) -> None:
-    """Leave a claimed row to a person: `why` names what must be done."""
+def give_up(connection: sa.Connection, claimed: Claim, boot: str, why: str) -> bool:
+    """Leave a claimed row to a person: `why` names what must be done. False when it is not ours."""
     values = {"state": "broken", "urgent": False, "error": why}
-    _settle(connection, claimed, boot, {**values, "delayed_by": _delayed(claimed, why)})
+    return _settle(connection, claimed, boot, {**values, "delayed_by": delayed_by(claimed, why)})
 
 
 def _settle(
     connection: sa.Connection, claimed: Claim, boot: str, values: Mapping[str, object]
-) -> None:
+) -> bool:
+    """Whether the row was ours, and so was written."""
     texts = {k: clean(v)[: _LENGTHS[k]] for k, v in values.items() if isinstance(v, str)}
     mine = sa.update(outbox).where(*_MINE).values({**values, **texts})
-    connection.execute(mine, {"row_id": claimed.id, "owner": boot})
+    return connection.execute(mine, {"row_id": claimed.id, "owner": boot}).rowcount > 0
 
 
 def _posted(letter: Letter, result: Posted, now: datetime) -> dict[str, object]:

@@ -16,6 +16,7 @@ from tailhound.durable import elsewhere, leftover, letters, storm
 from tailhound.durable.asking import Place
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
+from tailhound.durable.claims import Claim
 from tailhound.durable.letters import Letter
 from tailhound.durable.standings import Standing, broken, standing
 from tailhound.durable.turns import Turns, woken
@@ -260,7 +261,7 @@ class Outbox:
                 why = f"incident {claimed.incident_id} can't be read: {str(error)[:300]}"
                 self._give_up(claimed, why)
 
-    def _opened(self, connection: sa.Connection, place: Place, claimed: letters.Claim) -> Letter:
+    def _opened(self, connection: sa.Connection, place: Place, claimed: Claim) -> Letter:
         limits = self._manners.limits.get(place.notifier, storm.Limits(0, 0.0))
         return letters.opened(
             connection,
@@ -278,7 +279,7 @@ class Outbox:
                 refused = letter.claim if isinstance(result, Refusal) else None
                 elsewhere.hand_on(connection, place, to, refused, now)
 
-    def _give_up(self, claimed: letters.Claim, why: str) -> None:
+    def _give_up(self, claimed: Claim, why: str) -> None:
         with self._database.writing() as connection:
             letters.give_up(connection, claimed, self._boot.id, why)
 

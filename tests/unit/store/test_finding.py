@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from tailhound.durable import letters
+from tailhound.durable.claims import Claim
 from tailhound.model import Incident, State
 from tailhound.model.alert import Subject, SubjectKind
 from tailhound.notifiers import Like
@@ -124,7 +125,7 @@ def test_a_cause_that_only_led_to_it_makes_nothing_alike(
 def letter(database: Database, incident: Incident, part: str = "") -> letters.Letter:
     """What the outbox hands to a notifier of an incident."""
     with database.reading() as reading:
-        claimed = letters.Claim(
+        claimed = Claim(
             id=1, incident_id=incident.id, place="C1", message="", attempt=1, unsure=False, lost=0,
             part=part,
         )  # fmt: skip
