@@ -63,7 +63,7 @@ class OpsWatch:
         self._stopping = asyncio.Event()
         self._was_late = False
         self._current: Sequence[OwnTrouble] = ()
-        self._is_stale = False
+        self._is_stale = True  # what an earlier process wrote may be over
 
     def notes(self) -> Sequence[str]:
         """What is wrong now, for the last line of a message: true whenever it is read."""
@@ -103,7 +103,7 @@ class OpsWatch:
 
         Edits nobody waits for are left until Slack takes messages in time.
         """
-        if not self._is_stale or _SLACK in {kind for kind, _ in _kinds(self._current)}:
+        if not self._is_stale or self._was_late:
             return
         await self._blocking.run(self._watching.redraw)
         self._is_stale = False
