@@ -106,6 +106,16 @@ def test_every_setting_is_documented_with_its_default_and_no_other() -> None:
     assert rows == {name: written(default) for name, default in settings_keys(Settings)}
 
 
+MEMBERS_ONLY = {"silence", "stop", "resume"}
+
+
+def test_every_command_that_guests_may_type_is_told() -> None:
+    page = text_of("docs/operators/security.md")
+    told = page.split("may\nalso type", 1)[1].split("Each press", 1)[0]
+    named = re.findall(r"`(?:/tailhound )?([a-z]+)`", told)
+    assert sorted(named) == sorted(set(COMMANDS) - MEMBERS_ONLY)
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/operators/configuration.md"])
 def test_every_configuration_that_is_shown_can_be_loaded(page: str, tmp_path: Path) -> None:
     shown = [text for text in blocks(page, "yaml") if "receivers:" not in text]

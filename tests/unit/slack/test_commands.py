@@ -479,6 +479,19 @@ def test_guests_do_not_stop(room: Floor) -> None:
     assert room.desk.stored == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["diagnose llm/chat-json", "status", "show 8R5W", "why 8R5W", "recheck 8R5W", "approvals",
+     "runbooks", "help"],
+)  # fmt: skip
+def test_guests_type_what_changes_nothing_outside(room: Floor, text: str) -> None:
+    room.slack.core.add_person(Member(BEN, "ben", is_restricted=True))
+    told = room.type(text, user=BEN)
+    assert told
+    assert "full members" not in told
+    assert not told.startswith("Not ")
+
+
 def test_who_is_a_guest_stays_one_while_slack_does_not_tell(
     room: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
