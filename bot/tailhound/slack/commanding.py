@@ -15,13 +15,17 @@ from tailhound.slack.commands import Standing
 from tailhound.slack.deeds import Begun
 from tailhound.slack.events import Event
 from tailhound.slack.meant import meant
-from tailhound.slack.people import STRANGER
-from tailhound.slack.promptly import NOT_YET, STORE_SILENT, Gone, Late, Silent, Told
+from tailhound.slack.people import STRANGER, user_of
+from tailhound.slack.promptly import NOT_YET, STORE_SILENT, Asked, Gone, Late, Silent, Told
+from tailhound.slack.seconds import WHO_SECONDS
 from tailhound.slack.shown import SHOW, WHY, shown_text
 from tailhound.slack.silence_form import NO_ALERTMANAGER, SilenceForm
 from tailhound.slack.tools import BUSY, Tools, aloud, ephemeral
 
 NOT_STORED: Final = "Not recorded, type it again."
+
+_TO_NO_STRANGER: Final = frozenset({"status", "show", "why", "recheck", "silence"})
+"""What tells of incidents, or changes them: to people of this workspace alone, as Slack has it."""
 
 T = TypeVar("T")
 _Said: TypeAlias = dict[str, Any]
@@ -60,8 +64,12 @@ class Commanding:
         if word == "stop":
             ack(self._stop(event, words[1:]))
             return
+        asked = self._asked_of(event) if word in _TO_NO_STRANGER else None
         person = self._tools.person(event, ack)
         if person is None:
+            return
+        if asked is not None and _is_told(asked):
+            ack(ephemeral(STRANGER))
             return
         handler = self._handlers.get(word)
         if handler is None:
@@ -75,7 +83,7 @@ class Commanding:
         if not self._tools.behind.do(said):
             self._tools.whisper(event, BUSY)
 
-    def _status(self, _event: Event, person: Person, _words: list[str]) -> _Answer:
+    def _status(self, _event: Event, _person: Person, _words: list[str]) -> _Answer:
         deeds = self._tools.deeds
 
         def read() -> str:
@@ -88,24 +96,22 @@ class Commanding:
             )
             return commands.status_text(standing, self._tools.now())
 
-        return self._told(person, read)
+        return self._told(read)
 
-    def _told(self, person: Person, read: Callable[[], str]) -> _Said:
-        """What is read, to people of this workspace alone."""
-        if self._is_stranger(person):
-            return ephemeral(STRANGER)
+    def _told(self, read: Callable[[], str]) -> _Said:
+        """What is read."""
         found = self._tools.store.ask(read)
         return ephemeral(found.value if isinstance(found, Told) else STORE_SILENT)
 
-    def _is_stranger(self, person: Person) -> bool:
-        tools = self._tools
-        found = tools.who.ask(lambda: tools.people.is_stranger(person.id))
-        return isinstance(found, Told) and found.value
+    def _asked_of(self, event: Event) -> Asked[bool]:
+        """Begin to ask Slack whether whoever types is a stranger, beside who it is at all."""
+        people, id = self._tools.people, user_of(event.body)
+        return self._tools.who.begin(lambda: bool(id) and people.is_stranger(id))
 
     def _shows(self, command: str, slots: str) -> _Handler:
         """The handler that tells of one incident."""
 
-        def shown(event: Event, person: Person, words: list[str]) -> _Answer:
+        def shown(event: Event, _person: Person, words: list[str]) -> _Answer:
             deeds, now = self._tools.deeds, self._tools.now()
 
             def read() -> str:
@@ -117,14 +123,12 @@ class Commanding:
                 address = deeds.whereabouts.links([whole]).get(whole.id, "")
                 return shown_text(whole, slots, address=address, page=page, now=now)
 
-            return self._told(person, read)
+            return self._told(read)
 
         return shown
 
     def _recheck(self, event: Event, person: Person, words: list[str]) -> _Answer:
         deeds = self._tools.deeds
-        if self._is_stranger(person):
-            return ephemeral(STRANGER)
 
         def ask() -> str:
             found = meant(words, event.channel, deeds, "recheck")
@@ -179,8 +183,6 @@ class Commanding:
         tools = self._tools
         if not tools.deeds.can_silence:
             return ephemeral(NO_ALERTMANAGER)
-        if self._is_stranger(person):
-            return ephemeral(STRANGER)
         found = tools.store.ask(lambda: meant(words, event.channel, tools.deeds, "silence"))
         if not isinstance(found, Told):
             return ephemeral(STORE_SILENT)
@@ -236,3 +238,9 @@ class Commanding:
             question, late=lambda found: tools.reply(event.response_url, told(found))
         )
         return ephemeral(NOT_YET) if isinstance(found, Late) else told(found)
+
+
+def _is_told(asked: Asked[bool]) -> bool:
+    """Whether Slack says so, in time."""
+    found = asked.wait(WHO_SECONDS)
+    return isinstance(found, Told) and found.value

@@ -78,7 +78,7 @@ class SlackListeners:
                 store=Promptly(),
                 others=Promptly("slack-others"),
                 people=people,
-                who=Promptly("slack-who", _CLICKS_AT_ONCE),
+                who=Promptly("slack-who", 2 * _CLICKS_AT_ONCE),  # a command asks twice at once
                 approvers=Approvers(lambda: brisk, deeds.approvals, people),
                 behind=self.behind,
                 envelopes=self._envelopes,

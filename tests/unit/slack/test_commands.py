@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,8 @@ from tailhound.slack.commands import COMMANDS, unknown_text
 from tailhound.slack.deeds import Begun
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER, People
-from tailhound.slack.promptly import NOT_YET
+from tailhound.slack.promptly import NOT_YET, STORE_SECONDS
+from tailhound.slack.seconds import WHO_SECONDS
 from tests.samples.incidents import CONFIRMED, DEFERRED, FIRST, LISTED, STATES, UNKNOWN
 from tests.samples.story import NOW, at
 from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor, texts
@@ -543,9 +545,36 @@ def test_a_click_of_whom_slack_does_not_tell_in_time_is_refused(
     assert room.desk.stored == []
 
 
-def test_a_stranger_is_not_told_what_is_open(room: Floor) -> None:
+@pytest.mark.parametrize(
+    "text", ["status", "show 8R5W", "why 8R5W", "recheck 8R5W", "silence 8R5W"]
+)
+def test_a_stranger_is_not_told_what_is_open(room: Floor, text: str) -> None:
     room.slack.core.add_person(Member(BEN, "ben", is_stranger=True))
-    assert room.type("status", user=BEN) == STRANGER
+    assert room.type(text, user=BEN) == STRANGER
+    assert room.desk.stored == []
+
+
+@pytest.mark.parametrize(
+    "text", ["status", "show 8R5W", "why 8R5W", "recheck 8R5W", "silence 8R5W"]
+)
+def test_a_slow_slack_and_a_slow_store_together_leave_slack_its_answer_in_time(
+    room: Floor, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    asked, hung = threading.Event(), threading.Event()
+
+    def who(*_: Any) -> str:
+        return "" if asked.wait(1.5) else "asked one after the other"
+
+    monkeypatch.setattr(People, "why_stranger", who)
+    monkeypatch.setattr(People, "is_stranger", lambda *_: (asked.set(), hung.wait(10))[1])
+    room.desk.before = lambda: hung.wait(10)
+    begun = time.monotonic()
+    told = room.type(text)
+    took = time.monotonic() - begun
+    hung.set()
+    assert told.startswith("The store ")
+    assert WHO_SECONDS + STORE_SECONDS < 2.8
+    assert took < 3.0
 
 
 def test_a_stop_file_is_told_and_resume_says_what_to_remove(room: Floor) -> None:
