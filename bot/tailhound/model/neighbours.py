@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tailhound.model import claims
 from tailhound.model.evidence import Evidence, FactValue
+from tailhound.model.facts import number_of
 from tailhound.model.names import cause_name, plural, small
 from tailhound.model.stages import slow_stages
 from tailhound.model.symptomless import LATENCY
@@ -94,7 +95,7 @@ def ruled_out(diagnosis: Diagnosis | None) -> str:
 def load_of(diagnosis: Diagnosis) -> str:
     """`load x3 (12/s, usually 4/s)`; "" where it is as usual, or not known."""
     found = _facts(LATENCY, diagnosis.evidence)
-    ratio, now = _amount(found.get("requests_ratio")), _amount(found.get("requests_per_second"))
+    ratio, now = number_of(found.get("requests_ratio")), number_of(found.get("requests_per_second"))
     if diagnosis.load not in ("up", "down") or ratio is None:
         return ""
     if ratio == 0:
@@ -122,10 +123,10 @@ def capacity(diagnosis: Diagnosis | None) -> str:
 def _replicas(evidence: Iterable[Evidence]) -> Iterator[str]:
     evidence = tuple(evidence)
     found, scaler = _facts(_REPLICAS, evidence), _facts(_SCALER, evidence)
-    ready, wanted = _amount(found.get("in_service_count")), _amount(found.get("desired_count"))
+    ready, wanted = number_of(found.get("in_service_count")), number_of(found.get("desired_count"))
     if ready is not None and wanted:
         yield f"{number(ready, 'count')} of {plural(round(wanted), 'replica')} in service"
-    most = _amount(scaler.get("maximum_count"))
+    most = number_of(scaler.get("maximum_count"))
     if most is not None:
         yield f"the autoscaler may run {number(most, 'count')}"
 
@@ -137,7 +138,7 @@ def is_far(value: float, usual: float, least: float = 0.0) -> bool:
 
 def _neighbour(kind: _Kind, diagnosis: Diagnosis) -> Neighbour | None:
     found = _facts(kind.collector, diagnosis.evidence)
-    value, usual = _amount(found.get(kind.fact)), _amount(found.get(f"{kind.fact}_usual"))
+    value, usual = number_of(found.get(kind.fact)), number_of(found.get(f"{kind.fact}_usual"))
     if value is None or usual is None or not is_far(value, usual, kind.least):
         return None
     shown = min(value, 1.0) if kind.unit == "ratio" else value
@@ -176,8 +177,3 @@ def _aliases(names: Iterable[str], cause: Cause) -> set[str]:
 def _facts(collector: str, evidence: Iterable[Evidence]) -> dict[str, FactValue]:
     item = next((one for one in evidence if one.collector == collector), None)
     return dict(item.facts) if item else {}
-
-
-def _amount(value: FactValue) -> float | None:
-    known = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if known and isinstance(value, int | float) else None

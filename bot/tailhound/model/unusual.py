@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from math import isclose
 
 from tailhound.model import claims
+from tailhound.model.facts import number_of
 from tailhound.model.lacking import item_of
 from tailhound.model.names import capital, cause_name, small
 from tailhound.model.neighbours import is_far, is_told
@@ -122,13 +123,13 @@ def _above(check: Check) -> Iterator[tuple[Seen, Bound]]:
     for seen in check.seen:
         for bound in check.needs:
             over = bound.comparison in (">", ">=") and bound.fact == seen.name
-            if over and seen.name not in below and _amount(seen) is not None:
+            if over and seen.name not in below and number_of(seen.value) is not None:
                 yield seen, bound
 
 
 def _is_a_stage(seen: Seen, diagnosis: Diagnosis) -> bool:
     """Whether a value is the time of a stage, or its growth: the slow stages are told already."""
-    value = _amount(seen)
+    value = number_of(seen.value)
     for stage in diagnosis.stages:
         if value is None or stage.seconds is None or seen.unit not in ("seconds", "times"):
             continue
@@ -142,7 +143,7 @@ def _is_a_stage(seen: Seen, diagnosis: Diagnosis) -> bool:
 
 def _is_unlike(check: Check, seen: Seen, bound: Bound) -> bool:
     """Whether a value is far above its usual one, or only now above what the claim needs."""
-    value, usual = _amount(seen), _usual(check, seen)
+    value, usual = number_of(seen.value), _usual(check, seen)
     if value is None:
         return False
     if usual is None:
@@ -156,19 +157,14 @@ def _usual(check: Check, seen: Seen) -> float | None:
     if seen.usual is not None:
         return seen.usual
     return next(
-        (_amount(other) for other in check.seen if other.name == f"{seen.name}_usual"), None
+        (number_of(other.value) for other in check.seen if other.name == f"{seen.name}_usual"), None
     )
-
-
-def _amount(seen: Seen) -> float | None:
-    known = isinstance(seen.value, int | float) and not isinstance(seen.value, bool)
-    return float(seen.value) if known and isinstance(seen.value, int | float) else None
 
 
 def _claimed(check: Check) -> str:
     """A claim with its values; a value that has a usual one is told beside that."""
     for seen, _ in _above(check):
-        value, usual = _amount(seen), _usual(check, seen)
+        value, usual = number_of(seen.value), _usual(check, seen)
         if value is not None and usual is not None:
             where = f" on {cut(seen.of)}" if seen.of else ""
             told = with_usual(value, usual, seen.unit)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from tailhound.model import Asked, Evidence, EvidenceStatus, Offer, telling
-from tailhound.model.facts import unit_of
+from tailhound.model.facts import number_of, unit_of
 from tailhound.model.names import backend_name, capital, plural, small
 from tailhound.model.wording import fact
 from tailhound.slack.escape import Mrkdwn, escaped
@@ -126,7 +126,7 @@ def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
             for found in evidence
             if found.status is EvidenceStatus.COLLECTED
             for key, item in found.facts.items()
-            if key in _TELLING and isinstance(item, int | float) and not isinstance(item, bool)
+            if key in _TELLING and number_of(item) is not None
         )
     )
     shown = told[: min(6, ink.lines)]
