@@ -1,6 +1,7 @@
 """A claim in words: the same on every surface."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -167,6 +168,20 @@ def test_of_two_claims_that_hold_by_one_value_the_stricter_one_is_told() -> None
     assert (first.claim, second.claim) == ("Over a tenth", "Over a quarter")
     assert [one.text for one in seen] == ["62\u00a0%"]
     assert [(one.text, plainly(one.needs)) for one in again] == [("", "needs 25 %")]
+
+
+@pytest.mark.parametrize("order", list(permutations((0.1, 0.25, 0.5))))
+def test_of_three_claims_that_hold_by_one_value_the_strictest_alone_is_told(
+    order: tuple[float, ...],
+) -> None:
+    tiers = [check(f"Over {tier}", 0.62, needs=(">", tier)) for tier in order]
+    assert [one.claim for one, _ in claims.block(tiers)] == ["Over 0.5"]
+    low = [check(f"Under {tier}", 0.05, needs=("<", tier)) for tier in order]
+    assert [one.claim for one, _ in claims.block(low)] == ["Under 0.1"]
+    missed = [
+        replace(one, truth=Truth.FALSE if "0.5" in one.claim else Truth.TRUE) for one in tiers
+    ]
+    assert {one.claim for one, _ in claims.block(missed)} == {"Over 0.25", "Over 0.5"}
 
 
 def test_claims_of_which_nothing_is_known_share_a_line_that_says_why() -> None:

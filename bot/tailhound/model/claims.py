@@ -186,13 +186,13 @@ def claimed(check: Check) -> str:
 def block(checks: Iterable[Check], most: int = 3) -> tuple[tuple[Check, tuple[Value, ...]], ...]:
     """The claims for a cause that something is known of, each with its values; none told twice.
 
-    Of two that hold by the same value the stricter one is told, in place of both. A value that
+    Of those that hold by the same value the strictest one is told, in place of all. A value that
     stands beside an earlier claim is left out beside a later one, which is told by what it needs.
     """
     known = [one for one in checks if one.part in FOR and one.truth is not Truth.UNKNOWN]
     shown: list[Check] = []
     for one in known:
-        strictest = next((other for other in known if _is_stricter(other, one)), one)
+        strictest = _strictest(one, known)
         shown += [] if strictest in shown else [strictest]
     seen = set[tuple[str, str]]()
     made = []
@@ -211,6 +211,13 @@ def block(checks: Iterable[Check], most: int = 3) -> tuple[tuple[Check, tuple[Va
 def _is_short(check: Check, value: Value) -> bool:
     """Whether a value lacks what its claim needs."""
     return check.truth is Truth.FALSE and bool(value.needs)
+
+
+def _strictest(check: Check, known: Iterable[Check]) -> Check:
+    """The claim that needs most of those that hold by the value of this one; itself for none."""
+    for other in known:
+        check = other if _is_stricter(other, check) else check
+    return check
 
 
 def _is_stricter(other: Check, check: Check) -> bool:
