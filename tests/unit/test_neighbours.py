@@ -153,6 +153,26 @@ def test_load_is_compared_with_capacity_only_while_it_is_up_and_requests_wait() 
     assert neighbours.capacity(unknown) == "load x3", "nobody knows how many replicas there are"
 
 
+@pytest.mark.parametrize(
+    ("ready", "wanted", "told"),
+    [
+        (0, 2, "0 of 2 replicas in service"),
+        (1, 1, "1 of 1 replica in service"),
+        (3, 2, "3 replicas in service, 2 wanted"),
+        (2, 1, "2 replicas in service, 1 wanted"),
+        (2, 0, ""),
+        (True, 2, ""),
+        (None, 2, ""),
+    ],
+)
+def test_more_replicas_than_are_wanted_are_not_a_part_of_them(
+    ready: FactValue, wanted: int, told: str
+) -> None:
+    items = evidence("r", "prometheus.replicas", in_service_count=ready, desired_count=wanted)
+    found = neighbours.capacity(diagnosis(evidence=(KV, DEMAND, LOAD, items)))
+    assert found == (f"load x3, {told}" if told else "load x3")
+
+
 def test_a_claim_that_holds_on_any_day_is_not_unusual() -> None:
     idle = check("node.idle_ratio", 0.95)
     cause = replace(PREEMPTION, checks=(replace(NONE, part=Part.CONFIRM, needs=()), idle, NONE))

@@ -12,7 +12,7 @@ from tailhound.model.names import cause_name, plural, small
 from tailhound.model.stages import slow_stages
 from tailhound.model.symptomless import LATENCY
 from tailhound.model.verdict import Cause, Diagnosis, Outlook, Part, Verdict
-from tailhound.model.wording import number, times, with_usual
+from tailhound.model.wording import count, number, times, with_usual
 from tailhound.truth import Truth
 
 FAR_TIMES = 1.5
@@ -125,10 +125,16 @@ def _replicas(evidence: Iterable[Evidence]) -> Iterator[str]:
     found, scaler = _facts(_REPLICAS, evidence), _facts(_SCALER, evidence)
     ready, wanted = number_of(found.get("in_service_count")), number_of(found.get("desired_count"))
     if ready is not None and wanted:
-        yield f"{number(ready, 'count')} of {plural(round(wanted), 'replica')} in service"
+        yield _in_service(round(ready), round(wanted))
     most = number_of(scaler.get("maximum_count"))
     if most is not None:
         yield f"the autoscaler may run {number(most, 'count')}"
+
+
+def _in_service(ready: int, wanted: int) -> str:
+    if ready > wanted:
+        return f"{plural(ready, 'replica')} in service, {count(wanted)} wanted"
+    return f"{count(ready)} of {plural(wanted, 'replica')} in service"
 
 
 def is_far(value: float, usual: float, least: float = 0.0) -> bool:
