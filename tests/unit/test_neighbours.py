@@ -207,6 +207,24 @@ def test_the_slow_pod_is_named_so_and_when_it_was_so_is_told_by_the_clock() -> N
     assert other.place == "chat-1, last 17:43 UTC"
 
 
+@pytest.mark.parametrize(
+    ("collector", "fact"),
+    [
+        ("prometheus.replicas", "asked_count"),
+        ("prometheus.replicas", "load_slowdown_ratio"),
+        ("promql dns.replicas", "missing_seconds"),
+        ("acme.replicas", "missing_seconds"),
+    ],
+)
+def test_the_time_of_one_thing_is_not_told_of_another(collector: str, fact: str) -> None:
+    claim = check(f"replicas.{fact}", 120, claim="Something is odd")
+    items = evidence("replicas", collector, pod="chat-1", short_ago_seconds=1200.0)
+    cause = replace(PREEMPTION, checks=(claim, NONE), evidence=("replicas",))
+    now = datetime(2026, 11, 30, 18, 3, tzinfo=UTC)
+    (told,) = unusual.unusual(diagnosis(cause, evidence=(items,), decided_at=now))
+    assert told.place == "chat-1"
+
+
 # --- what nobody knows
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from math import isclose
 
 from tailhound.model import claims
+from tailhound.model.evidence import Evidence
 from tailhound.model.facts import number_of
 from tailhound.model.lacking import item_of
 from tailhound.model.names import capital, cause_name, small
@@ -23,7 +24,12 @@ _MOST = 2
 """Claims of one cause that are told: the next ones tell the same in other units."""
 
 _AS_USUAL_TIMES = 1.1
-_AGO = "_ago_seconds"
+_MOST_AGO_SECONDS = 86_400
+_AGO = {
+    ("prometheus.replicas", "missing_seconds"): "short_ago_seconds",
+    ("prometheus.replicas", "missing_peak_count"): "short_ago_seconds",
+}
+"""The facts by which evidence tells how long ago another fact of it was last so."""
 
 
 def is_beyond(diagnosis: Diagnosis | None) -> bool:
@@ -185,23 +191,29 @@ def _is_as_usual(cause: Cause) -> bool:
 
 def _place(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:
     """`nvme0n1 on db-1`, `chat-0, the slow pod, last 17:43 UTC`: what the evidence of a claim is
-    about, and when it was so; "" where a value names it.
+    about, and when the very thing that is claimed was so; "" where a value names it.
     """
     if any(seen.of for seen in check.seen):
         return ""
-    items = (item_of(cause, seen.name, diagnosis.evidence) for seen in check.seen)
-    facts = next((item.facts for item in items if item), {})
+    items = [(seen, item_of(cause, seen.name, diagnosis.evidence)) for seen in check.seen]
+    facts = next((item.facts for _, item in items if item), {})
     found = next((facts[key] for key in _PLACES if isinstance(facts.get(key), str)), "")
     node = facts.get("node")
     on = f" on {cut(node)}" if found and isinstance(node, str) and node else ""
     slow = ", the slow pod" if (found,) == diagnosis.slow_pods else ""
-    ago = next((value for key, value in facts.items() if key.endswith(_AGO)), None)
+    agos = (_ago(seen, item) for seen, item in items if item)
+    ago = next((value for value in agos if value is not None), None)
     parts = (f"{cut(str(found))}{on}{slow}" if found else "", _last(ago, diagnosis.decided_at))
     return ", ".join(part for part in parts if part)
 
 
-def _last(ago: object, now: datetime | None) -> str:
-    known = isinstance(ago, int | float) and not isinstance(ago, bool)
-    if not known or not isinstance(ago, int | float) or now is None or not 0 < ago < 86_400:
+def _ago(seen: Seen, item: Evidence) -> float | None:
+    """How many seconds ago a value was last so, as its evidence says."""
+    fact = _AGO.get((item.collector, seen.name.rpartition(".")[2]))
+    return number_of(item.facts.get(fact)) if fact else None
+
+
+def _last(ago: float | None, now: datetime | None) -> str:
+    if ago is None or now is None or not 0 < ago < _MOST_AGO_SECONDS:
         return ""
     return f"last {clock(now - timedelta(seconds=ago))}"
