@@ -23,6 +23,7 @@ from tailhound.model import (
     telling,
     unusual,
 )
+from tailhound.model.gaps import unknown_claims
 from tailhound.model.names import fact_name
 from tailhound.slack.blocks import message
 from tailhound.truth import Truth
@@ -97,6 +98,20 @@ def test_what_would_decide_is_told_by_its_claim() -> None:
     near = replace(BLANK, checks=(SLOW, replace(BLANK.checks[1], claim="The cache got full")))
     (found,) = candidates.not_known(diagnosis(near))
     assert (found.cause, found.claims) == (near, ("The cache got full",))
+
+
+def test_the_same_claims_are_open_wherever_they_are_told() -> None:
+    open_ = replace(BLANK.checks[1], claim="The cache got full")
+    against = replace(open_, claim="It is idle", part=Part.REFUTE)
+    surer = replace(open_, claim="To the brim", part=Part.OPTIONAL)
+    applies = replace(open_, claim="It has a cache", part=Part.APPLIES)
+    settled = replace(open_, claim="Nobody can tell", taken=Truth.TRUE)
+    near = replace(BLANK, checks=(SLOW, open_, against, surer, applies, settled))
+    (found,) = candidates.not_known(diagnosis(near))
+    assert found.claims == ("The cache got full", "It is idle", "It has a cache")
+    told = [(one.decides, one.claims) for one in unknown_claims(near, ())]
+    assert told == [(True, ("The cache got full",)), (False, ("To the brim",))]
+    assert claims.against(near.checks).open == "It is idle", "what is against it is told apart"
 
 
 def test_where_nothing_is_near_an_open_cause_is_not_said_to_be_none() -> None:

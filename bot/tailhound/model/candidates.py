@@ -11,7 +11,7 @@ from tailhound.model.lacking import item_of
 from tailhound.model.names import cause_name, listed, plural, small
 from tailhound.model.stages import explained
 from tailhound.model.symptomless import LATENCY
-from tailhound.model.verdict import Cause, Diagnosis, Part, Verdict
+from tailhound.model.verdict import Cause, Diagnosis, Verdict
 from tailhound.truth import Truth
 
 
@@ -86,23 +86,23 @@ def no_sign(diagnosis: Diagnosis | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """What nobody knows of a cause and would decide about it, as its runbook words the claims."""
+class WouldDecide:
+    """What nobody knows of a cause and would decide about it, for or against, as its runbook words
+    the claims.
+    """
 
     cause: Cause
     claims: tuple[str, ...]
 
 
-def not_known(diagnosis: Diagnosis | None) -> tuple[Open, ...]:
+def not_known(diagnosis: Diagnosis | None) -> tuple[WouldDecide, ...]:
     """What would decide about the causes that could explain this incident, without the remarks."""
     found = (
-        Open(
+        WouldDecide(
             cause,
             tuple(
                 dict.fromkeys(
-                    claims.brief(check.claim)
-                    for check in cause.checks
-                    if check.missing and check.part is not Part.OPTIONAL
+                    claims.brief(check.claim) for check in claims.unsettled(cause, claims.DECIDING)
                 )
             ),
         )
@@ -119,8 +119,7 @@ def would_tell_apart(diagnosis: Diagnosis) -> str:
     open_ = [
         f"{small(check.claim.rstrip('.'))} ({cause_name(cause.runbook)})"
         for cause in confirmed
-        for check in cause.checks
-        if check.counts is Truth.UNKNOWN
+        for check in claims.unsettled(cause)
     ]
     if open_:
         return "; ".join(open_[:2])

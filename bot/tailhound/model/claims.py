@@ -22,6 +22,9 @@ _REMARK = re.compile(r"\s*\([^()]*\)")
 FOR = (Part.CONFIRM, Part.OPTIONAL)
 """The lists whose claims speak for a cause."""
 
+DECIDING = (Part.APPLIES, Part.CONFIRM, Part.REFUTE)
+"""The lists whose claims a verdict waits for; the others make it surer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
@@ -284,6 +287,16 @@ def deciding(cause: Cause) -> Check | None:
     if cause.verdict is Verdict.NOT_APPLICABLE:
         found = [*of(Part.APPLIES, Truth.FALSE), *found]
     return next(iter(found), None)
+
+
+def unsettled(cause: Cause, parts: Iterable[Part] = Part) -> tuple[Check, ...]:
+    """The claims of these lists that nobody could answer. What the verdict does not wait for, as
+    its condition says what then holds, changes nothing and is none of them.
+    """
+    wanted = tuple(parts)
+    return tuple(
+        check for check in cause.checks if check.part in wanted and check.counts is Truth.UNKNOWN
+    )
 
 
 def measured(cause: Cause) -> int:
