@@ -37,7 +37,11 @@ SLOW = Check(
     condition="disk.read_seconds_ratio > slow",
     part=Part.CONFIRM,
     truth=Truth.TRUE,
-    seen=(Seen(name="disk.read_seconds_ratio", value=5.6, unit="times"),),
+    seen=(
+        Seen(
+            name="disk.read_seconds_ratio", value=5.6, unit="times", collector="prometheus.disk_io"
+        ),
+    ),
     needs=(Bound(fact="disk.read_seconds_ratio", comparison=">", value=3, unit="times"),),
 )
 HOT = Check(
@@ -45,7 +49,14 @@ HOT = Check(
     condition="disk.temperature_celsius >= disk.limit_celsius",
     part=Part.REFUTE,
     truth=Truth.TRUE,
-    seen=(Seen(name="disk.temperature_celsius", value=76, unit="celsius"),),
+    seen=(
+        Seen(
+            name="disk.temperature_celsius",
+            value=76,
+            unit="celsius",
+            collector="prometheus.disk_io",
+        ),
+    ),
 )
 DRIVE = Cause(
     runbook="ssd-garbage-collection",
@@ -191,7 +202,11 @@ def test_the_value_of_an_alternative_says_of_what_it_is() -> None:
     bound = Bound(
         fact="replicas.from_zero_count", comparison=">", value=0, unit="count", alternative=1
     )
-    seen = (Seen(name="replicas.from_zero_count", value=5, unit="count"),)
+    seen = (
+        Seen(
+            name="replicas.from_zero_count", value=5, unit="count", collector="prometheus.replicas"
+        ),
+    )
     missing = replace(SLOW, seen=seen, needs=(bound,))
     assert claims.told(missing) == "5 starts from zero (one is enough)"
 

@@ -39,6 +39,21 @@ def needing(*needs: Bound, part: Part = Part.CONFIRM, seen: tuple[Seen, ...] = (
     return Check(claim="c", condition="x", part=part, truth=Truth.TRUE, seen=seen, needs=needs)
 
 
+OF = {
+    "replicas": "prometheus.replicas",
+    "kv": "prometheus.kv_cache",
+    "batching": "prometheus.batching",
+    "config": "kubernetes.batching_config",
+}
+
+
+def looked(name: str, value: float, unit: str = "count", usual: float | None = None) -> Seen:
+    """A value of a shipped collector."""
+    return Seen(
+        name=name, value=value, unit=unit, usual=usual, collector=OF[name.partition(".")[0]]
+    )
+
+
 def plainly(text: str) -> str:
     return text.replace("\u00a0", " ")
 
@@ -95,7 +110,7 @@ def test_what_nobody_measured_is_said_to_be_so() -> None:
 
 
 def counted(value: float, comparison: str, bound_: float, part: Part = Part.CONFIRM) -> Check:
-    seen = (Seen(name="replicas.failing_count", value=value, unit="count"),)
+    seen = (looked("replicas.failing_count", value),)
     bounds = (Bound(fact=seen[0].name, comparison=comparison, value=bound_, unit="count"),)
     return Check(
         claim="It starts", condition="x", part=part, truth=Truth.TRUE, seen=seen, needs=bounds
@@ -130,7 +145,7 @@ def test_a_claim_that_there_is_none_is_not_followed_by_none() -> None:
 
 def test_one_amount_from_two_places_is_told_once() -> None:
     twice = counted(0, "==", 0)
-    other = replace(twice.seen[0], name="rollout.failing_count")
+    other = replace(twice.seen[0], name="rollout.failing_count", collector="kubernetes.rollout")
     bounds = (replace(twice.needs[0], alternative=1),
               replace(twice.needs[0], fact=other.name, alternative=2))  # fmt: skip
     both = replace(twice, seen=(twice.seen[0], other), needs=bounds)
@@ -138,8 +153,8 @@ def test_one_amount_from_two_places_is_told_once() -> None:
 
 
 def test_an_alternative_begins_with_or_where_it_is_told_behind_another() -> None:
-    lost = Seen(name="replicas.lost_count", value=1, unit="count")
-    asked = Seen(name="replicas.asked_count", value=1, unit="count")
+    lost = looked("replicas.lost_count", 1)
+    asked = looked("replicas.asked_count", 1)
     bounds = (
         Bound(fact=lost.name, comparison="==", value=0, unit="count", alternative=1),
         Bound(fact=asked.name, comparison=">", value=1, unit="count", alternative=2),
@@ -150,11 +165,11 @@ def test_an_alternative_begins_with_or_where_it_is_told_behind_another() -> None
 
 
 def test_neither_a_usual_value_nor_a_number_that_is_needed_is_told_twice() -> None:
-    rate = Seen(name="kv.preemptions_per_second", value=0.25, unit="per_second", usual=0)
-    usual = Seen(name="kv.preemptions_per_second_usual", value=0, unit="per_second")
+    rate = looked("kv.preemptions_per_second", 0.25, "per_second", usual=0)
+    usual = looked("kv.preemptions_per_second_usual", 0, "per_second")
     assert claims.told(needing(seen=(rate, usual))) == "0.25/s preempted, usually 0"
-    pending = Seen(name="batching.pending_count", value=3, unit="count")
-    largest = Seen(name="config.max_batch_count", value=100, unit="count")
+    pending = looked("batching.pending_count", 3)
+    largest = looked("config.max_batch_count", 100)
     under = Bound(fact=pending.name, comparison="<", value=100, unit="count")
     assert claims.told(needing(under, seen=(pending, largest))) == "3 waiting (needs under 100)"
 

@@ -216,7 +216,10 @@ def test_two_values_that_are_alike_are_told_by_their_names() -> None:
     found = replace(
         check("All were in service", Truth.TRUE),
         part=Part.REFUTE,
-        seen=tuple(Seen(name=name, value=0, unit="count") for name in names),
+        seen=tuple(
+            Seen(name=name, value=0, unit="count", collector="prometheus.replicas")
+            for name in names
+        ),
         needs=tuple(Bound(fact=name, comparison="==", value=0, unit="count") for name in names),
     )
     assert claims.told(found) == "none missing, short 0"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tailhound.model import needs
 from tailhound.model.names import fact_name, small
-from tailhound.model.phrases import PHRASES, phrase
+from tailhound.model.phrases import phrase, template_of
 from tailhound.model.verdict import Cause, Check, Part, Seen, Verdict
 from tailhound.model.wording import NOT_MEASURED, cut, fact, number, with_usual
 from tailhound.truth import Truth
@@ -138,8 +138,8 @@ def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
         name = fact_name(seen.name) if named else ""
         text = f"{name} {fact(value, seen.unit)}".strip()
         return Value(text=text, of=seen.of, figure=False)
-    text = phrase(seen.name, value, seen.unit, named=named)
-    if usual_of(seen.name) and seen.name.rpartition(".")[2] not in PHRASES:
+    text = phrase(seen, value, named=named)
+    if usual_of(seen.name) and not template_of(seen):
         text = f"usually {number(value, seen.unit)}"
     if not bounds and seen.usual is not None:
         text += with_usual(value, seen.usual, seen.unit).removeprefix(number(value, seen.unit))
