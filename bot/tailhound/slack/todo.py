@@ -114,9 +114,10 @@ def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
     """What helps without the backend that is silent: `ready pods 3 · CPU limit 6 cores`.
 
     Pods and their limits, each once; "" where nothing of the pods was measured: a limit alone tells
-    nobody anything. Other facts mean nothing without their claim.
+    nobody anything. Other facts mean nothing without their claim, nor do those that a runbook
+    defines itself, whatever their names.
     """
-    evidence = tuple(evidence)
+    evidence = tuple(item for item in evidence if not item.is_a_runbooks_own)
     measured = {key for found in evidence for key, item in found.facts.items() if item is not None}
     if not measured & (_TELLING.keys() - {"cpu_limit_cores"}):
         return Mrkdwn("")
