@@ -22,6 +22,7 @@ from tailhound.model import (
     claims,
     telling,
     unusual,
+    weighing,
 )
 from tailhound.model.gaps import unknown_claims
 from tailhound.model.names import fact_name
@@ -122,7 +123,7 @@ def test_the_same_claims_are_open_wherever_they_are_told() -> None:
     assert found.claims == ("The cache got full", "It is idle", "It has a cache")
     told = [(one.decides, one.claims) for one in unknown_claims(near, ())]
     assert told == [(True, ("The cache got full",)), (False, ("To the brim",))]
-    assert claims.against(near.checks).open == "It is idle", "what is against it is told apart"
+    assert weighing.against(near.checks).open == "It is idle", "what is against it is told apart"
 
 
 def test_where_nothing_is_near_an_open_cause_is_not_said_to_be_none() -> None:

@@ -18,6 +18,7 @@ from tailhound.model import (
     claims,
     needs,
     telling,
+    weighing,
 )
 from tailhound.model.names import backend_name, capital, cause_name, listed, plural, small
 from tailhound.slack.blocks import message
@@ -239,28 +240,28 @@ def test_a_yes_is_told_beside_its_claim_and_left_out_of_a_sentence() -> None:
 
 
 def test_what_speaks_against_a_cause() -> None:
-    assert claims.against(THROTTLING.checks).sentence() == (
+    assert weighing.against(THROTTLING.checks).sentence() == (
         "Nothing speaks against it (2 of 2 checked)."
     )
-    half = claims.against(UNDECIDED.checks)
+    half = weighing.against(UNDECIDED.checks)
     assert half.sentence(half.open) == (
         "Nothing speaks against it (1 of 2 checked; not known whether As fast as usual)."
     )
     refuting = [replace(one, truth=Truth.TRUE) for one in THROTTLING.checks]
-    assert claims.against(refuting).sentence() == ""
-    assert len(claims.against(refuting).holding) == 2
+    assert weighing.against(refuting).sentence() == ""
+    assert len(weighing.against(refuting).holding) == 2
     dark = [replace(one, truth=Truth.UNKNOWN) for one in THROTTLING.checks]
-    assert claims.against(dark).sentence() == (
+    assert weighing.against(dark).sentence() == (
         "Whether something speaks against it is not known (0 of 2 checked)."
     )
-    assert claims.against(()).sentence() == ""
+    assert weighing.against(()).sentence() == ""
 
 
 def test_the_claim_that_ruled_a_cause_out() -> None:
-    assert claims.deciding(OUT[0]) == OUT[0].checks[0]
+    assert weighing.deciding(OUT[0]) == OUT[0].checks[0]
     failed = replace(THROTTLING.checks[0], truth=Truth.FALSE)
-    assert claims.deciding(replace(THROTTLING, checks=(failed,))) == failed
-    assert claims.deciding(DNS) is None
+    assert weighing.deciding(replace(THROTTLING, checks=(failed,))) == failed
+    assert weighing.deciding(DNS) is None
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from tailhound.model import (
     neighbours,
     telling,
     unusual,
+    weighing,
 )
 from tailhound.model.gaps import unknown_claims
 from tailhound.model.names import capital, small
@@ -180,7 +181,7 @@ def _since(onset: datetime | None) -> str:
 
 
 def _claims(cause: Cause, diagnosis: Diagnosis) -> list[str]:
-    against = claims.against(cause.checks)
+    against = weighing.against(cause.checks)
     shown = [*claims.block(cause.checks), *((c, claims.values(c)) for c in against.holding)]
     told = [line for check, values in shown for line in _claim(check, values)]
     lines = [f"  {cause.runbook}", *told, *_not_known(cause, diagnosis)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tailhound.model import claims
+from tailhound.model import weighing
 from tailhound.model.candidates import explaining
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
@@ -127,12 +127,12 @@ class UnknownClaims:
 
 def unknown_claims(cause: Cause, evidence: Iterable[Evidence]) -> tuple[UnknownClaims, ...]:
     """The claims for a cause that nobody could answer, by why. Those against it stand in
-    `claims.against`.
+    `weighing.against`.
     """
     evidence = tuple(evidence)
     found: dict[tuple[str, bool], list[str]] = {}
-    for check in claims.unsettled(cause, claims.FOR):
-        key = (_why(cause, check, evidence), check.part in claims.DECIDING)
+    for check in weighing.unsettled(cause, weighing.FOR):
+        key = (_why(cause, check, evidence), check.part in weighing.DECIDING)
         found.setdefault(key, []).append(check.claim)
     return tuple(UnknownClaims(why, decides, tuple(told)) for (why, decides), told in found.items())
 
@@ -167,7 +167,7 @@ def _grouped(found: Iterable[tuple[Gap, str]]) -> dict[Gap, tuple[str, ...]]:
 
 
 def _misses_something(cause: Cause) -> bool:
-    return not cause.checks or bool(claims.unsettled(cause))
+    return not cause.checks or bool(weighing.unsettled(cause))
 
 
 def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:

@@ -5,7 +5,7 @@ cache, the load. Facts for whoever looks further, and no suspects. Nothing here 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tailhound.model import claims
+from tailhound.model import claims, weighing
 from tailhound.model.evidence import Evidence, FactValue
 from tailhound.model.facts import number_of
 from tailhound.model.names import cause_name, plural, small
@@ -88,7 +88,7 @@ def ruled_out(diagnosis: Diagnosis | None) -> str:
     return "; ".join(
         f"{cause_name(cause.runbook)} is ruled out: {small(claims.brief(against.claim))}"
         for cause in causes.values()
-        if (against := claims.deciding(cause)) is not None
+        if (against := weighing.deciding(cause)) is not None
     )
 
 
@@ -160,14 +160,14 @@ def _against(kind: _Kind, diagnosis: Diagnosis) -> Iterator[Cause]:
     """The causes that are ruled out by the evidence whose fact speaks for them."""
     names = {item.name for item in diagnosis.evidence if item.collector == kind.collector}
     for cause in diagnosis.causes:
-        against = claims.deciding(cause) if cause.verdict is Verdict.REFUTED else None
+        against = weighing.deciding(cause) if cause.verdict is Verdict.REFUTED else None
         if against is None or against.part is not Part.REFUTE:
             continue
         own = {f"{alias}.{kind.fact}": alias for alias in _aliases(names, cause)}
         held = [
             own[seen.name]
             for check in cause.checks
-            if check.part in claims.FOR and check.truth is Truth.TRUE
+            if check.part in weighing.FOR and check.truth is Truth.TRUE
             for seen in check.seen
             if seen.name in own
         ]

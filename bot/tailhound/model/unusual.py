@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isclose
 
-from tailhound.model import claims
+from tailhound.model import claims, weighing
 from tailhound.model.evidence import Evidence
 from tailhound.model.facts import number_of
 from tailhound.model.lacking import item_of
@@ -58,13 +58,13 @@ class Unusual:
     @property
     def why_not(self) -> str:
         """`it is at its limit: 76 °C`: why it is not the cause."""
-        against = claims.deciding(self.cause)
+        against = weighing.deciding(self.cause)
         return claims.claimed(against) if against else small(self.cause.because.rstrip("."))
 
     @property
     def why(self) -> str:
         """`it is at its limit`: the same without its values."""
-        against = claims.deciding(self.cause)
+        against = weighing.deciding(self.cause)
         return small(claims.brief(against.claim)) if against else self.why_not
 
 
@@ -105,7 +105,7 @@ def unusual(diagnosis: Diagnosis | None) -> tuple[Unusual, ...]:
 
 def _telling(cause: Cause, diagnosis: Diagnosis) -> list[Check]:
     """The claims of a cause that tell something unusual; what looks at the same value is one."""
-    held = [check for check in cause.checks if check.part in claims.FOR]
+    held = [check for check in cause.checks if check.part in weighing.FOR]
     found: dict[str, Check] = {}
     for at, check in enumerate(held):
         for seen, bound in _above(check):

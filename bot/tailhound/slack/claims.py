@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tailhound.model import Cause, Check, Evidence, claims
+from tailhound.model import Cause, Check, Evidence, claims, weighing
 from tailhound.model.gaps import UnknownClaims, unknown_claims
 from tailhound.model.names import capital, small
 from tailhound.slack.escape import Mrkdwn
@@ -68,7 +68,7 @@ def _value(value: claims.Value, ink: Ink, *, needs: bool = True) -> str:
 
 
 def _against(checks: Iterable[Check], ink: Ink) -> tuple[Mrkdwn, ...]:
-    found = claims.against(checks)
+    found = weighing.against(checks)
     if found.holding:
         holding = found.holding[: max(1, ink.lines)]
         shown = [Mrkdwn(_line(check, claims.values(check, _VALUES), ink)) for check in holding]
