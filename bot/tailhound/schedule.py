@@ -50,12 +50,6 @@ class Schedule:
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 
-    def next_run(self, job: str) -> datetime | None:
-        """When a job is due next, UTC."""
-        found: Job | None = self._scheduler.get_job(job)
-        due: datetime | None = found.next_run_time if found else None
-        return due
-
 
 class _HandingOver(BaseExecutor):  # type: ignore[misc]  # the library has no types
     """An executor that runs nothing: it hands each run time over, and reports success."""

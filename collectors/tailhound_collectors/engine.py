@@ -93,23 +93,13 @@ class EngineCollector:
         found = yield from find(params.namespace, params.pods, params.metric_prefix)
         if found is None:
             return Engine()
-        family = found.family
-        totals = yield from side_by_side(
-            usually(promql, params.usual)
-            for promql in (
-                gauge(found, "running"),
-                gauge(found, "waiting"),
-                _arrivals(found),
-                summed(family.of("finished"), found.here, window=WINDOW),
-                summed(family.of("generated"), found.here, window=WINDOW),
-            )
-        )
+        totals = yield from side_by_side(usually(promql, params.usual) for promql in _totals(found))
         reasons, pods = yield from _details(found)
         series, usual_series = yield from history(gauge(found, "waiting"), params.usual)
         running, waiting, load, finished, generated = totals
         waits = [row.waiting_count for row in pods if row.waiting_count is not None]
         return Engine(
-            kind=family.engine,
+            kind=found.family.engine,
             has_paged_kv=found.paged_kv,
             model=found.model or None,
             running_count=running[0],
@@ -147,6 +137,17 @@ def gauge(found: Found, meaning: str, per: str = "") -> str:
     return " or ".join(
         f"{group} (max by (pod, engine, dp_rank, model_name, model) ({name}{here}))"
         for name in found.family.of(meaning)
+    )
+
+
+def _totals(found: Found) -> tuple[str, ...]:
+    """What runs, waits, comes, ends and is generated, over all pods."""
+    return (
+        gauge(found, "running"),
+        gauge(found, "waiting"),
+        _arrivals(found),
+        summed(found.family.of("finished"), found.here, window=WINDOW),
+        summed(found.family.of("generated"), found.here, window=WINDOW),
     )
 
 

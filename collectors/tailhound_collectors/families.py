@@ -91,6 +91,25 @@ def _named(prefix: str, **meanings: str) -> dict[str, tuple[str, ...]]:
     }
 
 
+_VLLM_NAMES = {
+    "running": "num_requests_running",
+    "waiting": "num_requests_waiting",
+    "waiting_by_reason": "num_requests_waiting_by_reason",
+    "swapped": "num_requests_swapped",
+    "finished": "request_success_total request_success",
+    "rejected": "admission_rejections_total",
+    "steps": "iteration_tokens_total_count",
+    "prompt": "prompt_tokens_total",
+    "generated": "generation_tokens_total",
+    "prompt_length": "request_prompt_tokens",
+    "computed_length": "request_prefill_kv_computed_tokens",
+    "output_length": "request_generation_tokens",
+    "kv_usage": "kv_cache_usage_perc gpu_cache_usage_perc",
+    "preempted": "num_preemptions_total num_preemptions",
+    "pool": "cache_config_info",
+}
+
+
 def vllm(prefix: str) -> Family:
     """vLLM from V0 on, under its own prefix, Ray's, or the site's."""
     return Family(
@@ -116,24 +135,7 @@ def vllm(prefix: str) -> Family:
             Part("inter-token", "itl"),
             Part("preprocessing", "ttft", ("queue", "prefill"), REMAINDER_NOISE_SECONDS),
         ),
-        names=_named(
-            prefix,
-            running="num_requests_running",
-            waiting="num_requests_waiting",
-            waiting_by_reason="num_requests_waiting_by_reason",
-            swapped="num_requests_swapped",
-            finished="request_success_total request_success",
-            rejected="admission_rejections_total",
-            steps="iteration_tokens_total_count",
-            prompt="prompt_tokens_total",
-            generated="generation_tokens_total",
-            prompt_length="request_prompt_tokens",
-            computed_length="request_prefill_kv_computed_tokens",
-            output_length="request_generation_tokens",
-            kv_usage="kv_cache_usage_perc gpu_cache_usage_perc",
-            preempted="num_preemptions_total num_preemptions",
-            pool="cache_config_info",
-        ),
+        names=_named(prefix, **_VLLM_NAMES),
     )
 
 

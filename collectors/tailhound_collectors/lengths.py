@@ -64,19 +64,9 @@ class LengthsCollector:
         if found is None:
             return Lengths()
         family, here = found.family, found.here
-        asked = (
-            _quantile(0.5, family.of("prompt_length"), here, WINDOW),
-            _quantile(0.95, family.of("prompt_length"), here, WINDOW),
-            _quantile(0.95, family.of("output_length"), here, WINDOW),
-            _mean(family.of("computed_length"), here),
-            _pace(family, here),
-            summed(family.of("prompt"), here, window=WINDOW),
-            " or ".join(
-                f"sum (increase({name}_count{here}[{WINDOW}]))"
-                for name in family.of("prompt_length")
-            ),
+        values = yield from side_by_side(
+            usually(promql, params.usual) for promql in _questions(family, here)
         )
-        values = yield from side_by_side(usually(promql, params.usual) for promql in asked)
         series, usual_series = yield from history(
             _quantile(0.95, family.of("prompt_length"), here, ONSET_WINDOW), params.usual
         )
@@ -104,6 +94,21 @@ class LengthsCollector:
             prompt_p95_tokens_series=series,
             prompt_p95_tokens_usual_series=usual_series,
         )
+
+
+def _questions(family: Family, here: str) -> tuple[str, ...]:
+    """Lengths of prompts and outputs, what of the prompts is computed and how fast, how many."""
+    return (
+        _quantile(0.5, family.of("prompt_length"), here, WINDOW),
+        _quantile(0.95, family.of("prompt_length"), here, WINDOW),
+        _quantile(0.95, family.of("output_length"), here, WINDOW),
+        _mean(family.of("computed_length"), here),
+        _pace(family, here),
+        summed(family.of("prompt"), here, window=WINDOW),
+        " or ".join(
+            f"sum (increase({name}_count{here}[{WINDOW}]))" for name in family.of("prompt_length")
+        ),
+    )
 
 
 def _quantile(q: float, names: Sequence[str], here: str, window: str) -> str:

@@ -22,7 +22,9 @@ from tailhound.model import (
     claims,
     telling,
     unusual,
+    weighing,
 )
+from tailhound.model.gaps import unknown_claims
 from tailhound.model.names import fact_name
 from tailhound.slack.blocks import message
 from tailhound.truth import Truth
@@ -36,7 +38,11 @@ SLOW = Check(
     condition="disk.read_seconds_ratio > slow",
     part=Part.CONFIRM,
     truth=Truth.TRUE,
-    seen=(Seen(name="disk.read_seconds_ratio", value=5.6, unit="times"),),
+    seen=(
+        Seen(
+            name="disk.read_seconds_ratio", value=5.6, unit="times", collector="prometheus.disk_io"
+        ),
+    ),
     needs=(Bound(fact="disk.read_seconds_ratio", comparison=">", value=3, unit="times"),),
 )
 HOT = Check(
@@ -44,7 +50,14 @@ HOT = Check(
     condition="disk.temperature_celsius >= disk.limit_celsius",
     part=Part.REFUTE,
     truth=Truth.TRUE,
-    seen=(Seen(name="disk.temperature_celsius", value=76, unit="celsius"),),
+    seen=(
+        Seen(
+            name="disk.temperature_celsius",
+            value=76,
+            unit="celsius",
+            collector="prometheus.disk_io",
+        ),
+    ),
 )
 DRIVE = Cause(
     runbook="ssd-garbage-collection",
@@ -97,6 +110,20 @@ def test_what_would_decide_is_told_by_its_claim() -> None:
     near = replace(BLANK, checks=(SLOW, replace(BLANK.checks[1], claim="The cache got full")))
     (found,) = candidates.not_known(diagnosis(near))
     assert (found.cause, found.claims) == (near, ("The cache got full",))
+
+
+def test_the_same_claims_are_open_wherever_they_are_told() -> None:
+    open_ = replace(BLANK.checks[1], claim="The cache got full")
+    against = replace(open_, claim="It is idle", part=Part.REFUTE)
+    surer = replace(open_, claim="To the brim", part=Part.OPTIONAL)
+    applies = replace(open_, claim="It has a cache", part=Part.APPLIES)
+    settled = replace(open_, claim="Nobody can tell", taken=Truth.TRUE)
+    near = replace(BLANK, checks=(SLOW, open_, against, surer, applies, settled))
+    (found,) = candidates.not_known(diagnosis(near))
+    assert found.claims == ("The cache got full", "It is idle", "It has a cache")
+    told = [(one.decides, one.claims) for one in unknown_claims(near, ())]
+    assert told == [(True, ("The cache got full",)), (False, ("To the brim",))]
+    assert weighing.against(near.checks).open == "It is idle", "what is against it is told apart"
 
 
 def test_where_nothing_is_near_an_open_cause_is_not_said_to_be_none() -> None:
@@ -176,7 +203,11 @@ def test_the_value_of_an_alternative_says_of_what_it_is() -> None:
     bound = Bound(
         fact="replicas.from_zero_count", comparison=">", value=0, unit="count", alternative=1
     )
-    seen = (Seen(name="replicas.from_zero_count", value=5, unit="count"),)
+    seen = (
+        Seen(
+            name="replicas.from_zero_count", value=5, unit="count", collector="prometheus.replicas"
+        ),
+    )
     missing = replace(SLOW, seen=seen, needs=(bound,))
     assert claims.told(missing) == "5 starts from zero (one is enough)"
 

@@ -1,6 +1,7 @@
 """A claim in words: the same on every surface."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -17,6 +18,7 @@ from tailhound.model import (
     claims,
     needs,
     telling,
+    weighing,
 )
 from tailhound.model.names import backend_name, capital, cause_name, listed, plural, small
 from tailhound.slack.blocks import message
@@ -36,6 +38,21 @@ def bound(value: float, alternative: int = 0, comparison: str = ">", fact: str =
 
 def needing(*needs: Bound, part: Part = Part.CONFIRM, seen: tuple[Seen, ...] = ()) -> Check:
     return Check(claim="c", condition="x", part=part, truth=Truth.TRUE, seen=seen, needs=needs)
+
+
+OF = {
+    "replicas": "prometheus.replicas",
+    "kv": "prometheus.kv_cache",
+    "batching": "prometheus.batching",
+    "config": "kubernetes.batching_config",
+}
+
+
+def looked(name: str, value: float, unit: str = "count", usual: float | None = None) -> Seen:
+    """A value of a shipped collector."""
+    return Seen(
+        name=name, value=value, unit=unit, usual=usual, collector=OF[name.partition(".")[0]]
+    )
 
 
 def plainly(text: str) -> str:
@@ -94,7 +111,7 @@ def test_what_nobody_measured_is_said_to_be_so() -> None:
 
 
 def counted(value: float, comparison: str, bound_: float, part: Part = Part.CONFIRM) -> Check:
-    seen = (Seen(name="replicas.failing_count", value=value, unit="count"),)
+    seen = (looked("replicas.failing_count", value),)
     bounds = (Bound(fact=seen[0].name, comparison=comparison, value=bound_, unit="count"),)
     return Check(
         claim="It starts", condition="x", part=part, truth=Truth.TRUE, seen=seen, needs=bounds
@@ -129,7 +146,7 @@ def test_a_claim_that_there_is_none_is_not_followed_by_none() -> None:
 
 def test_one_amount_from_two_places_is_told_once() -> None:
     twice = counted(0, "==", 0)
-    other = replace(twice.seen[0], name="rollout.failing_count")
+    other = replace(twice.seen[0], name="rollout.failing_count", collector="kubernetes.rollout")
     bounds = (replace(twice.needs[0], alternative=1),
               replace(twice.needs[0], fact=other.name, alternative=2))  # fmt: skip
     both = replace(twice, seen=(twice.seen[0], other), needs=bounds)
@@ -137,8 +154,8 @@ def test_one_amount_from_two_places_is_told_once() -> None:
 
 
 def test_an_alternative_begins_with_or_where_it_is_told_behind_another() -> None:
-    lost = Seen(name="replicas.lost_count", value=1, unit="count")
-    asked = Seen(name="replicas.asked_count", value=1, unit="count")
+    lost = looked("replicas.lost_count", 1)
+    asked = looked("replicas.asked_count", 1)
     bounds = (
         Bound(fact=lost.name, comparison="==", value=0, unit="count", alternative=1),
         Bound(fact=asked.name, comparison=">", value=1, unit="count", alternative=2),
@@ -149,11 +166,11 @@ def test_an_alternative_begins_with_or_where_it_is_told_behind_another() -> None
 
 
 def test_neither_a_usual_value_nor_a_number_that_is_needed_is_told_twice() -> None:
-    rate = Seen(name="kv.preemptions_per_second", value=0.25, unit="per_second", usual=0)
-    usual = Seen(name="kv.preemptions_per_second_usual", value=0, unit="per_second")
+    rate = looked("kv.preemptions_per_second", 0.25, "per_second", usual=0)
+    usual = looked("kv.preemptions_per_second_usual", 0, "per_second")
     assert claims.told(needing(seen=(rate, usual))) == "0.25/s preempted, usually 0"
-    pending = Seen(name="batching.pending_count", value=3, unit="count")
-    largest = Seen(name="config.max_batch_count", value=100, unit="count")
+    pending = looked("batching.pending_count", 3)
+    largest = looked("config.max_batch_count", 100)
     under = Bound(fact=pending.name, comparison="<", value=100, unit="count")
     assert claims.told(needing(under, seen=(pending, largest))) == "3 waiting (needs under 100)"
 
@@ -167,6 +184,20 @@ def test_of_two_claims_that_hold_by_one_value_the_stricter_one_is_told() -> None
     assert (first.claim, second.claim) == ("Over a tenth", "Over a quarter")
     assert [one.text for one in seen] == ["62\u00a0%"]
     assert [(one.text, plainly(one.needs)) for one in again] == [("", "needs 25 %")]
+
+
+@pytest.mark.parametrize("order", list(permutations((0.1, 0.25, 0.5))))
+def test_of_three_claims_that_hold_by_one_value_the_strictest_alone_is_told(
+    order: tuple[float, ...],
+) -> None:
+    tiers = [check(f"Over {tier}", 0.62, needs=(">", tier)) for tier in order]
+    assert [one.claim for one, _ in claims.block(tiers)] == ["Over 0.5"]
+    low = [check(f"Under {tier}", 0.05, needs=("<", tier)) for tier in order]
+    assert [one.claim for one, _ in claims.block(low)] == ["Under 0.1"]
+    missed = [
+        replace(one, truth=Truth.FALSE if "0.5" in one.claim else Truth.TRUE) for one in tiers
+    ]
+    assert {one.claim for one, _ in claims.block(missed)} == {"Over 0.25", "Over 0.5"}
 
 
 def test_claims_of_which_nothing_is_known_share_a_line_that_says_why() -> None:
@@ -209,28 +240,28 @@ def test_a_yes_is_told_beside_its_claim_and_left_out_of_a_sentence() -> None:
 
 
 def test_what_speaks_against_a_cause() -> None:
-    assert claims.against(THROTTLING.checks).sentence() == (
+    assert weighing.against(THROTTLING.checks).sentence() == (
         "Nothing speaks against it (2 of 2 checked)."
     )
-    half = claims.against(UNDECIDED.checks)
+    half = weighing.against(UNDECIDED.checks)
     assert half.sentence(half.open) == (
         "Nothing speaks against it (1 of 2 checked; not known whether As fast as usual)."
     )
     refuting = [replace(one, truth=Truth.TRUE) for one in THROTTLING.checks]
-    assert claims.against(refuting).sentence() == ""
-    assert len(claims.against(refuting).holding) == 2
+    assert weighing.against(refuting).sentence() == ""
+    assert len(weighing.against(refuting).holding) == 2
     dark = [replace(one, truth=Truth.UNKNOWN) for one in THROTTLING.checks]
-    assert claims.against(dark).sentence() == (
+    assert weighing.against(dark).sentence() == (
         "Whether something speaks against it is not known (0 of 2 checked)."
     )
-    assert claims.against(()).sentence() == ""
+    assert weighing.against(()).sentence() == ""
 
 
 def test_the_claim_that_ruled_a_cause_out() -> None:
-    assert claims.deciding(OUT[0]) == OUT[0].checks[0]
+    assert weighing.deciding(OUT[0]) == OUT[0].checks[0]
     failed = replace(THROTTLING.checks[0], truth=Truth.FALSE)
-    assert claims.deciding(replace(THROTTLING, checks=(failed,))) == failed
-    assert claims.deciding(DNS) is None
+    assert weighing.deciding(replace(THROTTLING, checks=(failed,))) == failed
+    assert weighing.deciding(DNS) is None
 
 
 @pytest.mark.parametrize(

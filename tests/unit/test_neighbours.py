@@ -153,6 +153,26 @@ def test_load_is_compared_with_capacity_only_while_it_is_up_and_requests_wait() 
     assert neighbours.capacity(unknown) == "load x3", "nobody knows how many replicas there are"
 
 
+@pytest.mark.parametrize(
+    ("ready", "wanted", "told"),
+    [
+        (0, 2, "0 of 2 replicas in service"),
+        (1, 1, "1 of 1 replica in service"),
+        (3, 2, "3 replicas in service, 2 wanted"),
+        (2, 1, "2 replicas in service, 1 wanted"),
+        (2, 0, ""),
+        (True, 2, ""),
+        (None, 2, ""),
+    ],
+)
+def test_more_replicas_than_are_wanted_are_not_a_part_of_them(
+    ready: FactValue, wanted: int, told: str
+) -> None:
+    items = evidence("r", "prometheus.replicas", in_service_count=ready, desired_count=wanted)
+    found = neighbours.capacity(diagnosis(evidence=(KV, DEMAND, LOAD, items)))
+    assert found == (f"load x3, {told}" if told else "load x3")
+
+
 def test_a_claim_that_holds_on_any_day_is_not_unusual() -> None:
     idle = check("node.idle_ratio", 0.95)
     cause = replace(PREEMPTION, checks=(replace(NONE, part=Part.CONFIRM, needs=()), idle, NONE))
@@ -185,6 +205,24 @@ def test_the_slow_pod_is_named_so_and_when_it_was_so_is_told_by_the_clock() -> N
     assert told.place == "chat-1, the slow pod, last 17:43 UTC"
     (other,) = unusual.unusual(replace(found, slow_pods=("chat-0", "chat-1")))
     assert other.place == "chat-1, last 17:43 UTC"
+
+
+@pytest.mark.parametrize(
+    ("collector", "fact"),
+    [
+        ("prometheus.replicas", "asked_count"),
+        ("prometheus.replicas", "load_slowdown_ratio"),
+        ("promql dns.replicas", "missing_seconds"),
+        ("acme.replicas", "missing_seconds"),
+    ],
+)
+def test_the_time_of_one_thing_is_not_told_of_another(collector: str, fact: str) -> None:
+    claim = check(f"replicas.{fact}", 120, claim="Something is odd")
+    items = evidence("replicas", collector, pod="chat-1", short_ago_seconds=1200.0)
+    cause = replace(PREEMPTION, checks=(claim, NONE), evidence=("replicas",))
+    now = datetime(2026, 11, 30, 18, 3, tzinfo=UTC)
+    (told,) = unusual.unusual(diagnosis(cause, evidence=(items,), decided_at=now))
+    assert told.place == "chat-1"
 
 
 # --- what nobody knows

@@ -96,16 +96,59 @@ def test_a_step_about_an_rdma_port_names_its_node() -> None:
     assert steps(bare, LOOK)[-1].startswith("drain NODE, ")
 
 
+RAISE = replace(LOOK, steps=("kubectl -n NAMESPACE patch pod POD: CONTAINER cpu NEW_LIMIT",))
+NO_LIMIT = "NEW_LIMIT (half over the limit that the container has)"
+MAIN = found("cpu", pod="chat-json-2", container="main", limit_cores=6)
+AGENT = found("agent", pod="agent-1", container="agent", namespace="kube-system", limit_cores=1)
+
+
+def limited(*evidence: Evidence, says: str = "chat-json-2 was stopped") -> tuple[str, ...]:
+    return steps(incident(says, *evidence, container="main"), RAISE)
+
+
 @pytest.mark.parametrize(
-    ("cores", "told"), [(6, "cpu: 9000m"), (0.5, "cpu: 750m"), (0, ""), (None, ""), (1e30, "")]
+    ("cores", "limit"),
+    [
+        *((6, "9000m"), (0.5, "750m"), (0.002, "3m")),
+        *((0, ""), (0.0003, ""), (-1, ""), (None, ""), (True, ""), ("6", "")),
+        *((1e30, ""), (float("nan"), ""), (float("inf"), "")),
+    ],
 )
 def test_the_limit_that_is_to_be_set_is_half_over_the_one_that_is(
-    cores: float | None, told: str
+    cores: FactValue, limit: str
 ) -> None:
-    offer = replace(LOOK, steps=("cpu: NEW_LIMIT",))
-    it = incident("it is stopped", found("spec", cpu_limit_cores=cores))
-    where = "Find what is not known here: NEW_LIMIT (half over the limit that the pod has)"
-    assert steps(it, offer) == ((told,) if told else (where, "cpu: NEW_LIMIT"))
+    told = limited(found("cpu", pod="chat-json-2", container="main", limit_cores=cores))
+    step = f"kubectl -n llm patch pod chat-json-2: main cpu {limit or 'NEW_LIMIT'}"
+    assert told == ((step,) if limit else (f"Find what is not known here: {NO_LIMIT}", step))
+
+
+def test_the_limit_is_of_the_container_that_the_step_names() -> None:
+    assert limited(MAIN, AGENT)[-1].endswith("pod chat-json-2: main cpu 9000m")
+    says = "agent-1, which its node depends on, was stopped"
+    assert limited(MAIN, AGENT, says=says) == (
+        "kubectl -n kube-system patch pod agent-1: agent cpu 1500m",
+    )
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        (found("cpu", pod="chat-json-2", container="main"), AGENT),
+        (found("cpu", pod="chat-json-2", container="main"), found("spec", cpu_limit_cores=6)),
+        (found("cpu", pod="chat-json-2"), found("spec", container="main", limit_cores=6)),
+        (found("cpu", pod="chat-json-2", limit_cores=6),),
+        (MAIN, replace(MAIN, name="other", facts={**MAIN.facts, "limit_cores": 4})),
+        (MAIN, replace(MAIN, name="other", facts={**MAIN.facts, "container": "side"})),
+        (replace(MAIN, status=EvidenceStatus.TIMEOUT),),
+    ],
+)
+def test_a_limit_of_another_container_or_of_several_pods_is_not_pasted(
+    evidence: tuple[Evidence, ...],
+) -> None:
+    """The lowest limit of pods that differ could lower that of the pod that is meant."""
+    told = limited(*evidence)
+    assert told[-1].endswith("cpu NEW_LIMIT")
+    assert NO_LIMIT in told[0]
 
 
 @pytest.mark.parametrize("runbook", app.compiled(Settings()).runbooks, ids=lambda one: one.id)
@@ -160,6 +203,14 @@ def test_the_one_suspected_client_is_named_where_its_kind_fits(
     shown = steps(it, STOP)
     assert shown[-len(told) :] == told
     assert (len(shown) > len(told)) is any("CLIENT_" in step for step in told)
+
+
+def test_a_client_that_another_cause_s_evidence_suspects_is_not_named() -> None:
+    it = incident("They are slow", found("api", suspect="DaemonSet telemetry/agent"))
+    assert it.diagnosis is not None
+    other = found("other", suspect="DaemonSet telemetry/agent", suspects_count=1)
+    more = replace(it.diagnosis, evidence=(*it.diagnosis.evidence, other))
+    assert steps(replace(it, diagnosis=more), STOP)[1:] == STOP.steps
 
 
 def test_where_the_evidence_differs_a_placeholder_stays() -> None:

@@ -24,6 +24,7 @@ from tailhound.model import (
     gaps,
     needs,
     telling,
+    weighing,
 )
 from tailhound.model.verdict import Changed
 from tailhound.truth import Truth
@@ -183,8 +184,8 @@ def test_what_does_not_apply_is_told_by_the_claim_that_says_so() -> None:
     applies = replace(check("It has a disk", Truth.FALSE), part=Part.APPLIES)
     fast = replace(check("The drive is as fast as usual", Truth.TRUE), part=Part.REFUTE)
     cause = replace(UNKNOWN, verdict=Verdict.NOT_APPLICABLE, checks=(applies, fast))
-    assert claims.deciding(cause) is applies
-    assert claims.deciding(replace(cause, verdict=Verdict.REFUTED)) is fast
+    assert weighing.deciding(cause) is applies
+    assert weighing.deciding(replace(cause, verdict=Verdict.REFUTED)) is fast
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,10 @@ def test_two_values_that_are_alike_are_told_by_their_names() -> None:
     found = replace(
         check("All were in service", Truth.TRUE),
         part=Part.REFUTE,
-        seen=tuple(Seen(name=name, value=0, unit="count") for name in names),
+        seen=tuple(
+            Seen(name=name, value=0, unit="count", collector="prometheus.replicas")
+            for name in names
+        ),
         needs=tuple(Bound(fact=name, comparison="==", value=0, unit="count") for name in names),
     )
     assert claims.told(found) == "none missing, short 0"

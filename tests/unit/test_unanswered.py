@@ -160,6 +160,9 @@ def test_what_is_known_without_a_backend_is_what_helps_and_no_debris() -> None:
     assert known((replace(item, facts={"read": False}),), INKS[0]) == ""
     limit = replace(item, facts={"cpu_limit_cores": 6.0})
     assert known((limit,), INKS[0]) == "", "a limit alone tells nobody anything"
+    own = replace(item, collector="promql dns.lookups", facts={"failing_count": 12})
+    assert known((own,), INKS[0]) == "", "only its runbook knows of what they fail"
+    assert known((own, item), INKS[0]) == "ready pods 2"
 
 
 def test_what_the_labels_do_not_say_is_not_to_be_checked_again() -> None:

@@ -127,23 +127,21 @@ def _line(at: Standing, lost: str, now: datetime) -> HealthLine:
             since=at.since,
             seconds=at.seconds,
         )
-    if at.detail.startswith(NOT_ASKED):
-        return HealthLine(
-            name=name,
-            state="can't be asked",
-            works=False,
-            detail=_reason([at.detail.removeprefix(NOT_ASKED)]),
-            effect=lost,
-            fix="mend that; the configuration is read again at the next start",
-            since=at.since,
-        )
+    return _ill(at, lost, now)
+
+
+def _ill(at: Standing, lost: str, now: datetime) -> HealthLine:
+    """The line of one that does not answer."""
+    asked = not at.detail.startswith(NOT_ASKED)
+    why = _reason([at.detail.removeprefix(NOT_ASKED)])
+    mend = "mend that; the configuration is read again at the next start"
     return HealthLine(
-        name=name,
-        state=at.mood.value,
+        name=backend_name(at.backend),
+        state=at.mood.value if asked else "can't be asked",
         works=False,
-        detail=f"{_reason([at.detail])}; {_age(at, now)}".removeprefix("; "),
+        detail=f"{why}; {_age(at, now)}".removeprefix("; ") if asked else why,
         effect=lost,
-        fix=_fix([at.detail]) or fix_of(at.mood),
+        fix=(_fix([at.detail]) or fix_of(at.mood)) if asked else mend,
         since=at.since,
     )
 

@@ -13,8 +13,8 @@ from tailhound.charts.chart import Run
 from tailhound.charts.series import number_of, points_of
 from tailhound.diagnosis.onset import onset_of
 from tailhound.model import Cause, Check, Evidence, FactValue, Seen
-from tailhound.model.claims import FOR
 from tailhound.model.facts import unit_of
+from tailhound.model.weighing import FOR
 from tailhound.truth import Truth
 
 LIST_BOUND_SECONDS = 60.0

@@ -16,6 +16,7 @@ from tailhound.model import (
     claims,
     neighbours,
     telling,
+    weighing,
 )
 from tailhound.model.gaps import left_open
 from tailhound.model.lacking import lacking
@@ -109,7 +110,7 @@ def _is_telling(check: Check) -> bool:
         return check.part is not Part.OPTIONAL
     if all(seen.value is None for seen in check.seen):
         return False
-    return check.part in claims.FOR or (check.part is Part.REFUTE and check.truth is Truth.TRUE)
+    return check.part in weighing.FOR or (check.part is Part.REFUTE and check.truth is Truth.TRUE)
 
 
 def _open(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:

@@ -21,8 +21,9 @@ from tailhound.model import (
     neighbours,
     telling,
     unusual,
+    weighing,
 )
-from tailhound.model.gaps import open_claims
+from tailhound.model.gaps import unknown_claims
 from tailhound.model.names import capital, small
 from tailhound.model.steps import steps
 from tailhound.model.wording import clock, duration, number, with_usual
@@ -180,7 +181,7 @@ def _since(onset: datetime | None) -> str:
 
 
 def _claims(cause: Cause, diagnosis: Diagnosis) -> list[str]:
-    against = claims.against(cause.checks)
+    against = weighing.against(cause.checks)
     shown = [*claims.block(cause.checks), *((c, claims.values(c)) for c in against.holding)]
     told = [line for check, values in shown for line in _claim(check, values)]
     lines = [f"  {cause.runbook}", *told, *_not_known(cause, diagnosis)]
@@ -191,7 +192,7 @@ def _claims(cause: Cause, diagnosis: Diagnosis) -> list[str]:
 def _not_known(cause: Cause, diagnosis: Diagnosis) -> list[str]:
     """`?    not known (no such series in Prometheus):`, and the claims below."""
     lines = []
-    for one in open_claims(cause, diagnosis.evidence):
+    for one in unknown_claims(cause, diagnosis.evidence):
         why = f" ({safe(one.why)})" if one.why else ""
         surer = "" if one.decides else ", would make this surer"
         lines.append(f"    {MARKS[Truth.UNKNOWN]:<4} not known{why}{surer}:")

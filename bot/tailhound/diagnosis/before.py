@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tailhound.model import Evidence
+from tailhound.model.facts import number_of
 from tailhound.model.verdict import Changed
 
 CHANGES = "kubernetes.recent_changes"
@@ -52,7 +53,5 @@ def _rows(item: Evidence) -> list[Mapping[str, Any]]:
 
 
 def _at(row: Mapping[str, Any]) -> float | None:
-    at = row.get("at")
-    if isinstance(at, bool) or not isinstance(at, int | float):
-        return None
-    return float(at) if 0 <= at <= _LATEST else None
+    at = number_of(row.get("at"))
+    return at if at is not None and 0 <= at <= _LATEST else None

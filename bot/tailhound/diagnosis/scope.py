@@ -8,6 +8,7 @@ from tailhound.diagnosis.onset import FLOOR_RATIO, TOOTH_RATIO
 from tailhound.diagnosis.resolved import Resolved
 from tailhound.diagnosis.symptom import Rows
 from tailhound.model import Evidence
+from tailhound.model.facts import number_of
 
 FAIR_PART = 0.5
 """A pod takes part when it grew by half as much as the whole did. Our own default."""
@@ -91,8 +92,8 @@ def _about_a_node(resolved: Resolved) -> bool:
 
 def _hit(row: Mapping[str, Any]) -> _Pods:
     """The pods that left their own usual value, and grew about as much as the whole."""
-    whole, usual = _number(row.get("seconds")), _number(row.get("usual_seconds"))
-    paces = [pace for pace in row.get("pods") or () if _number(pace.get("seconds")) is not None]
+    whole, usual = number_of(row.get("seconds")), number_of(row.get("usual_seconds"))
+    paces = [pace for pace in row.get("pods") or () if number_of(pace.get("seconds")) is not None]
     if whole is None or usual is None:
         return _Pods((), 0)
     return _Pods(
@@ -101,7 +102,7 @@ def _hit(row: Mapping[str, Any]) -> _Pods:
 
 
 def _grew(pace: Mapping[str, Any], usual_of_all: float, growth_of_all: float) -> bool:
-    own = _number(pace.get("usual_seconds"))
+    own = number_of(pace.get("usual_seconds"))
     usual = usual_of_all if own is None else own
     growth = float(pace["seconds"]) - usual
     return growth > FLOOR_RATIO * usual and growth >= FAIR_PART * growth_of_all
@@ -121,7 +122,7 @@ def _where(pods: Sequence[str], resolved: Resolved) -> str:
 def _of_drives(evidence: Iterable[Evidence]) -> str:
     """How many of the drives that are looked at are slow."""
     drives = next((item.facts["drives"] for item in evidence if item.facts.get("drives")), ())
-    growths = [_number(one.get("slowdown_ratio")) for one in _records(drives)]
+    growths = [number_of(one.get("slowdown_ratio")) for one in _records(drives)]
     known = [growth for growth in growths if growth is not None]
     slow = sum(growth > TOOTH_RATIO for growth in known)
     if not slow or len(known) < 2:
@@ -132,8 +133,3 @@ def _of_drives(evidence: Iterable[Evidence]) -> str:
 
 def _records(value: Any) -> list[Mapping[str, Any]]:
     return [one for one in value if isinstance(one, Mapping)] if value else []
-
-
-def _number(value: Any) -> float | None:
-    known = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if known else None

@@ -7,6 +7,7 @@ from typing import Any
 
 from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of, teeth_of
 from tailhound.model import Evidence, FactValue, Stage, Symptom
+from tailhound.model.facts import number_of
 from tailhound.model.symptomless import LATENCY, history_seconds
 
 LOAD_UP, LOAD_DOWN = 1.25, 0.8
@@ -50,7 +51,7 @@ def _told(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
         name=f"{name} mean at its peaks" if key == "seconds" else name,
         value=float(row[key]) if stays else _highest(row),
         unit=unit,
-        usual=_number(row.get(f"usual_{key}")),
+        usual=number_of(row.get(f"usual_{key}")),
         slo=slo.get(f"{row['symptom']}_mean_seconds") if key == "seconds" else None,
     )
 
@@ -61,18 +62,18 @@ def _highest(row: Mapping[str, Any]) -> float:
 
 def _latency_symptom(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
     value, before, quantile = row["seconds"], row["usual_seconds"], "mean"
-    if _is_number(row.get("quantile_seconds")):
+    if number_of(row.get("quantile_seconds")) is not None:
         value, before = row["quantile_seconds"], row.get("quantile_usual_seconds")
         quantile = str(row.get("quantile") or "mean")
     return Symptom(
         name=f"{row['title']} {quantile}",
         value=float(value),
         unit="seconds",
-        usual=_number(before),
+        usual=number_of(before),
         slo=slo.get(f"{row['symptom']}_{quantile}_seconds"),
         at_least=row.get("clipped") is True and quantile != "mean",
-        thin_requests=_number(row.get("requests_count")) if quantile != "mean" else None,
-        history_seconds=history_seconds(row.get("series")) if _number(before) is None else None,
+        thin_requests=number_of(row.get("requests_count")) if quantile != "mean" else None,
+        history_seconds=history_seconds(row.get("series")) if number_of(before) is None else None,
     )
 
 
@@ -85,8 +86,8 @@ def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
     return tuple(
         Stage(
             stage=str(row.get("stage")),
-            seconds=_number(row.get("seconds")),
-            usual_seconds=_number(row.get("usual_seconds")),
+            seconds=number_of(row.get("seconds")),
+            usual_seconds=number_of(row.get("usual_seconds")),
         )
         for row in _records(_latency(evidence).get("stages"))
     )
@@ -100,7 +101,7 @@ def shape_and_load(
     "" = nobody can tell.
     """
     shape = _shape(rows[0], symptom) if rows and symptom else ""
-    load = _number(_latency(evidence).get("requests_ratio"))
+    load = number_of(_latency(evidence).get("requests_ratio"))
     if load is None:
         return shape, ""
     if load > LOAD_UP:
@@ -137,7 +138,7 @@ def _of_interest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def _stays_up(row: Mapping[str, Any]) -> bool:
     key, _ = _measure(row)
-    now, before = _number(row.get(key)), _number(row.get(f"usual_{key}"))
+    now, before = number_of(row.get(key)), number_of(row.get(f"usual_{key}"))
     outside = left_band(row.get("series"), row.get("usual_series")) is True
     return outside and now is not None and before is not None and now > before
 
@@ -161,11 +162,3 @@ def _records(value: FactValue) -> list[Mapping[str, Any]]:
     if not isinstance(value, tuple | list):
         return []
     return [row for row in value if isinstance(row, Mapping)]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if _is_number(value) else None

@@ -38,11 +38,11 @@ from tailhound.durable.tasks import (
     GIVEN_UP_STATUSES,
     RECOVERIES_AT_MOST,
     Queue,
-    Seen,
     Task,
     Workflow,
+    WorkflowSeen,
     grouped,
-    seen_of,
+    workflow_seen,
 )
 from tailhound.store.database import Database
 from tailhound.store.failures import explained
@@ -170,7 +170,7 @@ class Engine:
         result: R = await DBOS.run_step_async({"name": name, "retries_allowed": False}, body)
         return result
 
-    async def look_up(self, ids: Iterable[str]) -> dict[str, Seen]:
+    async def look_up(self, ids: Iterable[str]) -> dict[str, WorkflowSeen]:
         """What became of these workflows; those that don't exist are not in the answer."""
         wanted = list(ids)
         if not wanted:
@@ -179,9 +179,9 @@ class Engine:
             found = await DBOS.list_workflows_async(
                 workflow_ids=wanted, load_input=False, load_output=True
             )
-        return {item.workflow_id: seen_of(item) for item in found}
+        return {item.workflow_id: workflow_seen(item) for item in found}
 
-    async def given_up(self, prefix: str, since: str) -> tuple[Seen, ...]:
+    async def given_up(self, prefix: str, since: str) -> tuple[WorkflowSeen, ...]:
         """Workflows that the engine ended without a result, made after `since` (ISO 8601)."""
         with explained(self._database.name):
             found = await DBOS.list_workflows_async(
@@ -191,7 +191,7 @@ class Engine:
                 load_input=False,
                 load_output=True,
             )
-        return tuple(seen_of(item) for item in found)
+        return tuple(workflow_seen(item) for item in found)
 
     async def take_up(self, id: str) -> None:
         """Queue a workflow again that is said to run although nobody runs it."""

@@ -42,7 +42,7 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class WorkflowSeen:
     """A workflow as the engine's tables show it. `why` is set when it was given up."""
 
     id: str
@@ -67,18 +67,18 @@ GIVEN_UP_STATUSES = [status for status, fate in _FATES.items() if fate is Fate.G
 """The statuses of dbos that are final without a result."""
 
 
-def seen_of(item: Any) -> Seen:
+def workflow_seen(item: Any) -> WorkflowSeen:
     """What a workflow's status, as dbos lists it, says."""
     fate = _FATES.get(item.status, Fate.WAITING)
     if fate is not Fate.GIVEN_UP:
-        return Seen(item.workflow_id, fate)
+        return WorkflowSeen(item.workflow_id, fate)
     if item.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
         why = f"it took the process down with it {RECOVERIES_AT_MOST + 1} times"
     elif item.error is not None:
         why = f"{type(item.error).__name__}: {item.error}"
     else:
         why = item.status.lower()
-    return Seen(item.workflow_id, fate, why)
+    return WorkflowSeen(item.workflow_id, fate, why)
 
 
 def grouped(tasks: Sequence[Task]) -> Iterable[list[Task]]:

@@ -6,12 +6,12 @@ no sign. What is out of the ordinary all the same is in `model.unusual`.
 
 from dataclasses import dataclass
 
-from tailhound.model import claims
+from tailhound.model import claims, weighing
 from tailhound.model.lacking import item_of
 from tailhound.model.names import cause_name, listed, plural, small
 from tailhound.model.stages import explained
 from tailhound.model.symptomless import LATENCY
-from tailhound.model.verdict import Cause, Diagnosis, Part, Verdict
+from tailhound.model.verdict import Cause, Diagnosis, Verdict
 from tailhound.truth import Truth
 
 
@@ -26,7 +26,7 @@ def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
         for cause in causes
         if diagnosis and cause.verdict is Verdict.UNKNOWN and has_sign(cause, diagnosis)
     ]
-    return tuple(sorted(near, key=lambda c: (-claims.measured(c), claims.unanswered(c)))[:2])
+    return tuple(sorted(near, key=lambda c: (-weighing.measured(c), weighing.unanswered(c)))[:2])
 
 
 def has_sign(cause: Cause, diagnosis: Diagnosis) -> bool:
@@ -34,7 +34,7 @@ def has_sign(cause: Cause, diagnosis: Diagnosis) -> bool:
     something is slow speaks for no cause.
     """
     return any(
-        check.part in claims.FOR and check.truth is Truth.TRUE and seen.value is not None
+        check.part in weighing.FOR and check.truth is Truth.TRUE and seen.value is not None
         for check in cause.checks
         for seen in check.seen
         if (item := item_of(cause, seen.name, diagnosis.evidence)) is None
@@ -44,9 +44,9 @@ def has_sign(cause: Cause, diagnosis: Diagnosis) -> bool:
 
 def standing(cause: Cause) -> str:
     """`2 claims hold, 3 unknown`: of the claims that speak for it, by what was measured."""
-    held = claims.measured(cause)
+    held = weighing.measured(cause)
     verb = "holds" if held == 1 else "hold"
-    return f"{plural(held, 'claim')} {verb}, {claims.unanswered(cause)} unknown"
+    return f"{plural(held, 'claim')} {verb}, {weighing.unanswered(cause)} unknown"
 
 
 def explaining(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
@@ -86,23 +86,24 @@ def no_sign(diagnosis: Diagnosis | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """What nobody knows of a cause and would decide about it, as its runbook words the claims."""
+class WouldDecide:
+    """What nobody knows of a cause and would decide about it, for or against, as its runbook words
+    the claims.
+    """
 
     cause: Cause
     claims: tuple[str, ...]
 
 
-def not_known(diagnosis: Diagnosis | None) -> tuple[Open, ...]:
+def not_known(diagnosis: Diagnosis | None) -> tuple[WouldDecide, ...]:
     """What would decide about the causes that could explain this incident, without the remarks."""
     found = (
-        Open(
+        WouldDecide(
             cause,
             tuple(
                 dict.fromkeys(
                     claims.brief(check.claim)
-                    for check in cause.checks
-                    if check.missing and check.part is not Part.OPTIONAL
+                    for check in weighing.unsettled(cause, weighing.DECIDING)
                 )
             ),
         )
@@ -119,8 +120,7 @@ def would_tell_apart(diagnosis: Diagnosis) -> str:
     open_ = [
         f"{small(check.claim.rstrip('.'))} ({cause_name(cause.runbook)})"
         for cause in confirmed
-        for check in cause.checks
-        if check.counts is Truth.UNKNOWN
+        for check in weighing.unsettled(cause)
     ]
     if open_:
         return "; ".join(open_[:2])

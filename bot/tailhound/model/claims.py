@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 
 from tailhound.model import needs
 from tailhound.model.names import fact_name, small
-from tailhound.model.phrases import PHRASES, phrase
-from tailhound.model.verdict import Cause, Check, Part, Seen, Verdict
+from tailhound.model.phrases import phrase, template_of
+from tailhound.model.verdict import Check, Part, Seen
+from tailhound.model.weighing import FOR
 from tailhound.model.wording import NOT_MEASURED, cut, fact, number, with_usual
 from tailhound.truth import Truth
 
 _MARKS = {Truth.TRUE: "✓", Truth.FALSE: "✗", Truth.UNKNOWN: "?"}
 _SAYS = {Truth.TRUE: "holds", Truth.FALSE: "does not hold", Truth.UNKNOWN: "unknown"}
 _REMARK = re.compile(r"\s*\([^()]*\)")
-FOR = (Part.CONFIRM, Part.OPTIONAL)
-"""The lists whose claims speak for a cause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +134,8 @@ def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
         name = fact_name(seen.name) if named else ""
         text = f"{name} {fact(value, seen.unit)}".strip()
         return Value(text=text, of=seen.of, figure=False)
-    text = phrase(seen.name, value, seen.unit, named=named)
-    if usual_of(seen.name) and seen.name.rpartition(".")[2] not in PHRASES:
+    text = phrase(seen, value, named=named)
+    if usual_of(seen.name) and not template_of(seen):
         text = f"usually {number(value, seen.unit)}"
     if not bounds and seen.usual is not None:
         text += with_usual(value, seen.usual, seen.unit).removeprefix(number(value, seen.unit))
@@ -186,13 +185,13 @@ def claimed(check: Check) -> str:
 def block(checks: Iterable[Check], most: int = 3) -> tuple[tuple[Check, tuple[Value, ...]], ...]:
     """The claims for a cause that something is known of, each with its values; none told twice.
 
-    Of two that hold by the same value the stricter one is told, in place of both. A value that
+    Of those that hold by the same value the strictest one is told, in place of all. A value that
     stands beside an earlier claim is left out beside a later one, which is told by what it needs.
     """
     known = [one for one in checks if one.part in FOR and one.truth is not Truth.UNKNOWN]
     shown: list[Check] = []
     for one in known:
-        strictest = next((other for other in known if _is_stricter(other, one)), one)
+        strictest = _strictest(one, known)
         shown += [] if strictest in shown else [strictest]
     seen = set[tuple[str, str]]()
     made = []
@@ -213,6 +212,13 @@ def _is_short(check: Check, value: Value) -> bool:
     return check.truth is Truth.FALSE and bool(value.needs)
 
 
+def _strictest(check: Check, known: Iterable[Check]) -> Check:
+    """The claim that needs most of those that hold by the value of this one; itself for none."""
+    for other in known:
+        check = other if _is_stricter(other, check) else check
+    return check
+
+
 def _is_stricter(other: Check, check: Check) -> bool:
     """Whether another claim holds by the very value of this one, and needs more of it."""
     if other.truth is not Truth.TRUE or check.truth is not Truth.TRUE:
@@ -225,70 +231,3 @@ def _is_stricter(other: Check, check: Check) -> bool:
         return False
     more = high[0].value - low[0].value
     return more > 0 if low[0].comparison in (">", ">=") else more < 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Against:
-    """What speaks against a cause: the refuting claims that hold, and how many could be looked at.
-
-    `open` is the first claim that nobody could answer, "" when all were.
-    """
-
-    holding: tuple[Check, ...] = ()
-    asked: int = 0
-    answered: int = 0
-    open: str = ""
-
-    def sentence(self, open_claim: str = "") -> str:
-        """`Nothing speaks against it (3 of 4 checked).`; "" when something does, or can't.
-
-        `open_claim` is `open` as the surface writes it, told in the same brackets.
-        """
-        if self.holding or not self.asked:
-            return ""
-        checked = f"{self.answered} of {self.asked} checked"
-        if not self.answered:
-            return f"Whether something speaks against it is not known ({checked})."
-        missing = f"; not known whether {open_claim}" if open_claim else ""
-        return f"Nothing speaks against it ({checked}{missing})."
-
-
-def against(checks: Iterable[Check]) -> Against:
-    """What speaks against a cause, or a chain of them. A `✗` here is good news, and not listed."""
-    refuting = [check for check in checks if check.part is Part.REFUTE]
-    unknown = [check for check in refuting if check.truth is Truth.UNKNOWN]
-    return Against(
-        holding=tuple(check for check in refuting if check.truth is Truth.TRUE),
-        asked=len(refuting),
-        answered=len(refuting) - len(unknown),
-        open=unknown[0].claim if unknown else "",
-    )
-
-
-def deciding(cause: Cause) -> Check | None:
-    """The check that decided against a cause: what must apply and does not, else a refuting claim
-    that holds, else a claim that does not.
-    """
-
-    def of(part: Part, truth: Truth) -> list[Check]:
-        return [check for check in cause.checks if check.part is part and check.counts is truth]
-
-    found = [*of(Part.REFUTE, Truth.TRUE), *of(Part.CONFIRM, Truth.FALSE)]
-    if cause.verdict is Verdict.NOT_APPLICABLE:
-        found = [*of(Part.APPLIES, Truth.FALSE), *found]
-    return next(iter(found), None)
-
-
-def measured(cause: Cause) -> int:
-    """How many of the claims for a cause hold by something that was measured."""
-    return sum(
-        check.part in FOR
-        and check.truth is Truth.TRUE
-        and any(seen.value is not None for seen in check.seen)
-        for check in cause.checks
-    )
-
-
-def unanswered(cause: Cause) -> int:
-    """How many of the claims for a cause nobody could answer."""
-    return sum(check.part in FOR and check.truth is Truth.UNKNOWN for check in cause.checks)

@@ -107,3 +107,8 @@ class Evidence:
     reason: str = ""
     asked: tuple[Asked, ...] = ()
     took_seconds: float = 0.0
+
+    @property
+    def is_a_runbooks_own(self) -> bool:
+        """Whether a runbook defines it (`promql dns.lost`): it alone knows what its facts mean."""
+        return " " in self.collector

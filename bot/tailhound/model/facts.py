@@ -15,6 +15,7 @@ Evidence that YAML defines builds the same `Schema` from its text.
 """
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -127,6 +128,17 @@ def unit_of(name: str) -> str:
     """The unit that a fact's name ends in; "none" without one."""
     base = "_" + name.removesuffix("_usual")
     return next((unit for suffix, unit in SUFFIX_UNITS if base.endswith(suffix)), "none")
+
+
+def number_of(value: object) -> float | None:
+    """A fact as a finite number, or None for anything else: a yes/no is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def values_of(facts: Any) -> dict[str, FactValue]:

@@ -3,15 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tailhound.model import claims
+from tailhound.model import weighing
 from tailhound.model.candidates import explaining
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, small
 from tailhound.model.telling import because, of
 from tailhound.model.unanswered import down, origin
-from tailhound.model.verdict import Cause, Check, Diagnosis, Part, Verdict
-from tailhound.truth import Truth
+from tailhound.model.verdict import Cause, Check, Diagnosis, Verdict
 
 FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
 """A question of this status got what it asked for."""
@@ -115,7 +114,7 @@ def next_gap(diagnosis: Diagnosis) -> tuple[str, Gap] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class UnknownClaims:
     """Claims for a cause that are not known, and why ("" where nobody can tell).
 
     `decides`: the verdict waits for them; else they would make it surer.
@@ -126,17 +125,16 @@ class Open:
     claims: tuple[str, ...]
 
 
-def open_claims(cause: Cause, evidence: Iterable[Evidence]) -> tuple[Open, ...]:
-    """The claims for a cause that nobody could answer, by why. What the verdict does not wait for,
-    as its condition says what then holds, changes nothing and is left out.
+def unknown_claims(cause: Cause, evidence: Iterable[Evidence]) -> tuple[UnknownClaims, ...]:
+    """The claims for a cause that nobody could answer, by why. Those against it stand in
+    `weighing.against`.
     """
     evidence = tuple(evidence)
     found: dict[tuple[str, bool], list[str]] = {}
-    for check in cause.checks:
-        if check.part in claims.FOR and check.counts is Truth.UNKNOWN:
-            key = (_why(cause, check, evidence), check.part is not Part.OPTIONAL)
-            found.setdefault(key, []).append(check.claim)
-    return tuple(Open(why, decides, tuple(told)) for (why, decides), told in found.items())
+    for check in weighing.unsettled(cause, weighing.FOR):
+        key = (_why(cause, check, evidence), check.part in weighing.DECIDING)
+        found.setdefault(key, []).append(check.claim)
+    return tuple(UnknownClaims(why, decides, tuple(told)) for (why, decides), told in found.items())
 
 
 def _why(cause: Cause, check: Check, evidence: tuple[Evidence, ...]) -> str:
@@ -169,7 +167,7 @@ def _grouped(found: Iterable[tuple[Gap, str]]) -> dict[Gap, tuple[str, ...]]:
 
 
 def _misses_something(cause: Cause) -> bool:
-    return not cause.checks or any(check.counts is Truth.UNKNOWN for check in cause.checks)
+    return not cause.checks or bool(weighing.unsettled(cause))
 
 
 def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:

@@ -5,13 +5,14 @@ cache, the load. Facts for whoever looks further, and no suspects. Nothing here 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tailhound.model import claims
+from tailhound.model import claims, weighing
 from tailhound.model.evidence import Evidence, FactValue
+from tailhound.model.facts import number_of
 from tailhound.model.names import cause_name, plural, small
 from tailhound.model.stages import slow_stages
 from tailhound.model.symptomless import LATENCY
 from tailhound.model.verdict import Cause, Diagnosis, Outlook, Part, Verdict
-from tailhound.model.wording import number, times, with_usual
+from tailhound.model.wording import count, number, times, with_usual
 from tailhound.truth import Truth
 
 FAR_TIMES = 1.5
@@ -87,14 +88,14 @@ def ruled_out(diagnosis: Diagnosis | None) -> str:
     return "; ".join(
         f"{cause_name(cause.runbook)} is ruled out: {small(claims.brief(against.claim))}"
         for cause in causes.values()
-        if (against := claims.deciding(cause)) is not None
+        if (against := weighing.deciding(cause)) is not None
     )
 
 
 def load_of(diagnosis: Diagnosis) -> str:
     """`load x3 (12/s, usually 4/s)`; "" where it is as usual, or not known."""
     found = _facts(LATENCY, diagnosis.evidence)
-    ratio, now = _amount(found.get("requests_ratio")), _amount(found.get("requests_per_second"))
+    ratio, now = number_of(found.get("requests_ratio")), number_of(found.get("requests_per_second"))
     if diagnosis.load not in ("up", "down") or ratio is None:
         return ""
     if ratio == 0:
@@ -122,12 +123,18 @@ def capacity(diagnosis: Diagnosis | None) -> str:
 def _replicas(evidence: Iterable[Evidence]) -> Iterator[str]:
     evidence = tuple(evidence)
     found, scaler = _facts(_REPLICAS, evidence), _facts(_SCALER, evidence)
-    ready, wanted = _amount(found.get("in_service_count")), _amount(found.get("desired_count"))
+    ready, wanted = number_of(found.get("in_service_count")), number_of(found.get("desired_count"))
     if ready is not None and wanted:
-        yield f"{number(ready, 'count')} of {plural(round(wanted), 'replica')} in service"
-    most = _amount(scaler.get("maximum_count"))
+        yield _in_service(round(ready), round(wanted))
+    most = number_of(scaler.get("maximum_count"))
     if most is not None:
         yield f"the autoscaler may run {number(most, 'count')}"
+
+
+def _in_service(ready: int, wanted: int) -> str:
+    if ready > wanted:
+        return f"{plural(ready, 'replica')} in service, {count(wanted)} wanted"
+    return f"{count(ready)} of {plural(wanted, 'replica')} in service"
 
 
 def is_far(value: float, usual: float, least: float = 0.0) -> bool:
@@ -137,7 +144,7 @@ def is_far(value: float, usual: float, least: float = 0.0) -> bool:
 
 def _neighbour(kind: _Kind, diagnosis: Diagnosis) -> Neighbour | None:
     found = _facts(kind.collector, diagnosis.evidence)
-    value, usual = _amount(found.get(kind.fact)), _amount(found.get(f"{kind.fact}_usual"))
+    value, usual = number_of(found.get(kind.fact)), number_of(found.get(f"{kind.fact}_usual"))
     if value is None or usual is None or not is_far(value, usual, kind.least):
         return None
     shown = min(value, 1.0) if kind.unit == "ratio" else value
@@ -153,14 +160,14 @@ def _against(kind: _Kind, diagnosis: Diagnosis) -> Iterator[Cause]:
     """The causes that are ruled out by the evidence whose fact speaks for them."""
     names = {item.name for item in diagnosis.evidence if item.collector == kind.collector}
     for cause in diagnosis.causes:
-        against = claims.deciding(cause) if cause.verdict is Verdict.REFUTED else None
+        against = weighing.deciding(cause) if cause.verdict is Verdict.REFUTED else None
         if against is None or against.part is not Part.REFUTE:
             continue
         own = {f"{alias}.{kind.fact}": alias for alias in _aliases(names, cause)}
         held = [
             own[seen.name]
             for check in cause.checks
-            if check.part in claims.FOR and check.truth is Truth.TRUE
+            if check.part in weighing.FOR and check.truth is Truth.TRUE
             for seen in check.seen
             if seen.name in own
         ]
@@ -176,8 +183,3 @@ def _aliases(names: Iterable[str], cause: Cause) -> set[str]:
 def _facts(collector: str, evidence: Iterable[Evidence]) -> dict[str, FactValue]:
     item = next((one for one in evidence if one.collector == collector), None)
     return dict(item.facts) if item else {}
-
-
-def _amount(value: FactValue) -> float | None:
-    known = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if known and isinstance(value, int | float) else None

@@ -7,10 +7,12 @@ find what belongs there.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from tailhound.model.alert import Subject
 from tailhound.model.evidence import Evidence, EvidenceStatus, FactValue
+from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
 from tailhound.model.verdict import Cause, Offer
 
@@ -22,7 +24,7 @@ _FOUND_BY = {
     "NODE": "kubectl {scope} get pods -o wide",
     "DEVICE": "lsblk on the node",
     "INTERFACE": "rdma link show on the node",
-    "NEW_LIMIT": "half over the limit that the pod has",
+    "NEW_LIMIT": "half over the limit that the container has",
     "CLIENT_NAMESPACE": "of the client that asks most, as the next step shows",
     "CLIENT_DAEMONSET": "of the client that asks most, as the next step shows",
     "CLIENT_CRONJOB": "of the client that asks most, as the next step shows",
@@ -35,6 +37,7 @@ _PORT = re.compile(r"(\S+) \S+/\d+")
 _CLIENT = re.compile(r"(DaemonSet|CronJob) ([^/\s]+)/([^/\s]+)")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?")
 _MOST_CORES = 10_000
+_Facts: TypeAlias = Mapping[str, FactValue]
 _FACTS = {
     "NAMESPACE": "namespace",
     "POD": "pod",
@@ -77,32 +80,50 @@ def _known(incident: Incident, offer: Offer) -> Mapping[str, str]:
         for cause in (diagnosis.causes if diagnosis else ())
         if any(one.id == offer.id for one in cause.mitigations)
     ]
-    place = _place(causes[0], diagnosis.evidence) if diagnosis and causes else {}
+    facts = _collected(causes[0], diagnosis.evidence) if diagnosis and causes else ()
+    named = [one for one in facts if _is_named(one, causes[0].says)]
+    place = _place(named)
     subject = _of_subject(incident.subject)
     if place.get("NAMESPACE", incident.subject.namespace) != incident.subject.namespace:
         subject = {}  # something else than what the alert is about
     elif "POD" in place:
         subject.pop("NODE")  # where the subject is, that pod need not be
-    evidence = diagnosis.evidence if diagnosis else ()
-    found = {**subject, **place, **_client(evidence), **_limit(evidence)}
+    found = {**subject, **place, **_client(facts), **_limit(named, place)}
     return {hole: name for hole, name in found.items() if _NAME.fullmatch(name)}
 
 
-def _limit(evidence: Iterable[Evidence]) -> dict[str, str]:
-    """Half over the CPU limit, in thousandths of a core, where the evidence tells just one."""
-    told = {
-        value
+def _collected(cause: Cause, evidence: Iterable[Evidence]) -> tuple[_Facts, ...]:
+    """What was found of a cause."""
+    return tuple(
+        item.facts
         for item in evidence
-        for key in ("cpu_limit_cores", "limit_cores")
-        if isinstance(value := item.facts.get(key), int | float) and 0 < value < _MOST_CORES
-    }
-    return {"NEW_LIMIT": f"{round(told.pop() * 1500)}m"} if len(told) == 1 else {}
+        if item.name in cause.evidence and item.status is EvidenceStatus.COLLECTED
+    )
 
 
-def _client(evidence: Iterable[Evidence]) -> dict[str, str]:
+def _limit(named: Iterable[_Facts], place: Mapping[str, str]) -> dict[str, str]:
+    """Half over the CPU limit, in thousandths of a core, of the very container that the step is
+    for. A limit that stands for several pods (the lowest one) is none of it.
+    """
+    told = {
+        number_of(facts.get("limit_cores"))
+        for facts in named
+        if "POD" in place
+        and "CONTAINER" in place
+        and facts.get("pod") == place["POD"]
+        and facts.get("container") == place["CONTAINER"]
+    } - {None}
+    cores = told.pop() if len(told) == 1 else None
+    if cores is None or not 0 < cores < _MOST_CORES:
+        return {}
+    new = round(cores * 1500)
+    return {"NEW_LIMIT": f"{new}m"} if new > cores * 1000 else {}
+
+
+def _client(facts: Iterable[_Facts]) -> dict[str, str]:
     """The one client of the API servers that is suspected: `DaemonSet telemetry/agent`."""
-    alone = (item.facts for item in evidence if item.facts.get("suspects_count") == 1)
-    told = {str(facts["suspect"]) for facts in alone if facts.get("suspect")}
+    alone = (one for one in facts if one.get("suspects_count") == 1)
+    told = {str(one["suspect"]) for one in alone if one.get("suspect")}
     found = _CLIENT.fullmatch(told.pop()) if len(told) == 1 else None
     if found is None:
         return {}
@@ -120,30 +141,23 @@ def _of_subject(subject: Subject) -> dict[str, str]:
     }
 
 
-def _place(cause: Cause, evidence: Iterable[Evidence]) -> dict[str, str]:
+def _place(named: Sequence[_Facts]) -> dict[str, str]:
     """What the evidence says whose pod or device the cause's sentence names; where two pieces of it
     differ, nothing.
     """
-    meant = [
-        item.facts
-        for item in evidence
-        if item.name in cause.evidence
-        and item.status is EvidenceStatus.COLLECTED
-        and _is_named(item.facts, cause.says)
-    ]
     told = {
-        hole: {value for facts in meant if isinstance(value := facts.get(key), str) and value}
+        hole: {value for facts in named if isinstance(value := facts.get(key), str) and value}
         for hole, key in _FACTS.items()
     }
     told["NODE"] |= {
         found[1]
-        for facts in meant
+        for facts in named
         if isinstance(port := facts.get("port"), str) and (found := _PORT.fullmatch(port))
     }
     return {hole: values.pop() for hole, values in told.items() if len(values) == 1}
 
 
-def _is_named(facts: Mapping[str, FactValue], sentence: str) -> bool:
+def _is_named(facts: _Facts, sentence: str) -> bool:
     names = (facts.get(key) for key in ("pod", "device", "port"))
     return any(
         isinstance(name, str)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailhound.model.evidence import Evidence, EvidenceStatus
+from tailhound.model.facts import number_of
 from tailhound.model.names import listed, small
 from tailhound.model.wording import NOT_MEASURED, no_usual, number, with_usual
 
@@ -81,7 +82,7 @@ def _listed(rows: Sequence[_Row]) -> str:
 def history_seconds(series: Any) -> float | None:
     """How old a series is that began within the time that was looked at; None for an older one."""
     samples = [one for one in series if isinstance(one, Mapping)] if _length(series) else []
-    times = [at for one in samples if (at := _number(one.get("at"))) is not None]
+    times = [at for one in samples if (at := number_of(one.get("at"))) is not None]
     age = max(times) - min(times) if times else math.inf
     return age if age < LOOKED_BACK_SECONDS else None
 
@@ -110,7 +111,7 @@ def _rows(item: Evidence) -> Iterator[_Row]:
 def _row(record: Mapping[str, Any]) -> _Row | None:
     """None for what nobody measured."""
     key = "ratio" if "ratio" in record else "seconds"
-    value, usual = _number(record.get(key)), _number(record.get(f"usual_{key}"))
+    value, usual = number_of(record.get(key)), number_of(record.get(f"usual_{key}"))
     if value is None:
         return None
     shares = key == "ratio"
@@ -124,11 +125,6 @@ def _row(record: Mapping[str, Any]) -> _Row | None:
         and _length(record.get("usual_series")) > 0,
         history_seconds=history_seconds(record.get("series")),
     )
-
-
-def _number(value: Any) -> float | None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if number else None
 
 
 def _length(series: Any) -> int:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isclose
 
-from tailhound.model import claims
+from tailhound.model import claims, weighing
+from tailhound.model.evidence import Evidence
+from tailhound.model.facts import number_of
 from tailhound.model.lacking import item_of
 from tailhound.model.names import capital, cause_name, small
 from tailhound.model.neighbours import is_far, is_told
@@ -22,7 +24,12 @@ _MOST = 2
 """Claims of one cause that are told: the next ones tell the same in other units."""
 
 _AS_USUAL_TIMES = 1.1
-_AGO = "_ago_seconds"
+_MOST_AGO_SECONDS = 86_400
+_AGO = {
+    ("prometheus.replicas", "missing_seconds"): "short_ago_seconds",
+    ("prometheus.replicas", "missing_peak_count"): "short_ago_seconds",
+}
+"""The facts by which evidence tells how long ago another fact of it was last so."""
 
 
 def is_beyond(diagnosis: Diagnosis | None) -> bool:
@@ -51,13 +58,13 @@ class Unusual:
     @property
     def why_not(self) -> str:
         """`it is at its limit: 76 °C`: why it is not the cause."""
-        against = claims.deciding(self.cause)
+        against = weighing.deciding(self.cause)
         return claims.claimed(against) if against else small(self.cause.because.rstrip("."))
 
     @property
     def why(self) -> str:
         """`it is at its limit`: the same without its values."""
-        against = claims.deciding(self.cause)
+        against = weighing.deciding(self.cause)
         return small(claims.brief(against.claim)) if against else self.why_not
 
 
@@ -98,7 +105,7 @@ def unusual(diagnosis: Diagnosis | None) -> tuple[Unusual, ...]:
 
 def _telling(cause: Cause, diagnosis: Diagnosis) -> list[Check]:
     """The claims of a cause that tell something unusual; what looks at the same value is one."""
-    held = [check for check in cause.checks if check.part in claims.FOR]
+    held = [check for check in cause.checks if check.part in weighing.FOR]
     found: dict[str, Check] = {}
     for at, check in enumerate(held):
         for seen, bound in _above(check):
@@ -122,13 +129,13 @@ def _above(check: Check) -> Iterator[tuple[Seen, Bound]]:
     for seen in check.seen:
         for bound in check.needs:
             over = bound.comparison in (">", ">=") and bound.fact == seen.name
-            if over and seen.name not in below and _amount(seen) is not None:
+            if over and seen.name not in below and number_of(seen.value) is not None:
                 yield seen, bound
 
 
 def _is_a_stage(seen: Seen, diagnosis: Diagnosis) -> bool:
     """Whether a value is the time of a stage, or its growth: the slow stages are told already."""
-    value = _amount(seen)
+    value = number_of(seen.value)
     for stage in diagnosis.stages:
         if value is None or stage.seconds is None or seen.unit not in ("seconds", "times"):
             continue
@@ -142,7 +149,7 @@ def _is_a_stage(seen: Seen, diagnosis: Diagnosis) -> bool:
 
 def _is_unlike(check: Check, seen: Seen, bound: Bound) -> bool:
     """Whether a value is far above its usual one, or only now above what the claim needs."""
-    value, usual = _amount(seen), _usual(check, seen)
+    value, usual = number_of(seen.value), _usual(check, seen)
     if value is None:
         return False
     if usual is None:
@@ -156,19 +163,14 @@ def _usual(check: Check, seen: Seen) -> float | None:
     if seen.usual is not None:
         return seen.usual
     return next(
-        (_amount(other) for other in check.seen if other.name == f"{seen.name}_usual"), None
+        (number_of(other.value) for other in check.seen if other.name == f"{seen.name}_usual"), None
     )
-
-
-def _amount(seen: Seen) -> float | None:
-    known = isinstance(seen.value, int | float) and not isinstance(seen.value, bool)
-    return float(seen.value) if known and isinstance(seen.value, int | float) else None
 
 
 def _claimed(check: Check) -> str:
     """A claim with its values; a value that has a usual one is told beside that."""
     for seen, _ in _above(check):
-        value, usual = _amount(seen), _usual(check, seen)
+        value, usual = number_of(seen.value), _usual(check, seen)
         if value is not None and usual is not None:
             where = f" on {cut(seen.of)}" if seen.of else ""
             told = with_usual(value, usual, seen.unit)
@@ -189,23 +191,29 @@ def _is_as_usual(cause: Cause) -> bool:
 
 def _place(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:
     """`nvme0n1 on db-1`, `chat-0, the slow pod, last 17:43 UTC`: what the evidence of a claim is
-    about, and when it was so; "" where a value names it.
+    about, and when the very thing that is claimed was so; "" where a value names it.
     """
     if any(seen.of for seen in check.seen):
         return ""
-    items = (item_of(cause, seen.name, diagnosis.evidence) for seen in check.seen)
-    facts = next((item.facts for item in items if item), {})
+    items = [(seen, item_of(cause, seen.name, diagnosis.evidence)) for seen in check.seen]
+    facts = next((item.facts for _, item in items if item), {})
     found = next((facts[key] for key in _PLACES if isinstance(facts.get(key), str)), "")
     node = facts.get("node")
     on = f" on {cut(node)}" if found and isinstance(node, str) and node else ""
     slow = ", the slow pod" if (found,) == diagnosis.slow_pods else ""
-    ago = next((value for key, value in facts.items() if key.endswith(_AGO)), None)
+    agos = (_ago(seen, item) for seen, item in items if item)
+    ago = next((value for value in agos if value is not None), None)
     parts = (f"{cut(str(found))}{on}{slow}" if found else "", _last(ago, diagnosis.decided_at))
     return ", ".join(part for part in parts if part)
 
 
-def _last(ago: object, now: datetime | None) -> str:
-    known = isinstance(ago, int | float) and not isinstance(ago, bool)
-    if not known or not isinstance(ago, int | float) or now is None or not 0 < ago < 86_400:
+def _ago(seen: Seen, item: Evidence) -> float | None:
+    """How many seconds ago a value was last so, as its evidence says."""
+    fact = _AGO.get((item.collector, seen.name.rpartition(".")[2]))
+    return number_of(item.facts.get(fact)) if fact else None
+
+
+def _last(ago: float | None, now: datetime | None) -> str:
+    if ago is None or now is None or not 0 < ago < _MOST_AGO_SECONDS:
         return ""
     return f"last {clock(now - timedelta(seconds=ago))}"

@@ -40,7 +40,8 @@ class Seen:
     """A value that a condition looked at: `name` as written (`cpu.throttled_ratio`), its unit.
 
     `usual` is the usual value of the same fact where the evidence has it. `of` names the record of
-    a set that decided (`llm-0`), "" for a plain fact.
+    a set that decided (`llm-0`), "" for a plain fact. `collector` is whose fact it is, which tells
+    what the name means; "" where it is of no single one.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Seen:
     unit: str = "none"
     usual: float | None = None
     of: str = ""
+    collector: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """`tailhound check` and `tailhound test` as functions from texts to data, and the data as text."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from tailhound.errors import Finding, RunbookErrors
@@ -206,28 +206,3 @@ def results_summary(tested: Iterable[Tested], seconds: float) -> str:
     results = [result for one in tested for result in one.results]
     passed = sum(result.passed for result in results)
     return f"{passed} of {len(results)} passed in {seconds:.2g} s"
-
-
-def results_json(tested: Iterable[Tested]) -> str:
-    """The results for scripts."""
-    told = [
-        {
-            "runbook": one.runbook,
-            "path": one.path,
-            "tests": [_told(result) for result in one.results],
-        }
-        for one in tested
-    ]
-    return json.dumps(told, indent=2)
-
-
-def _told(result: Result) -> Mapping[str, object]:
-    return {
-        "name": result.name,
-        "passed": result.passed,
-        "expected": result.expected,
-        "verdict": result.judged.verdict.value,
-        "because": result.judged.because,
-        "missing": list(result.judged.missing),
-        "problems": list(result.problems),
-    }

@@ -85,7 +85,6 @@ class Bench:
         evidence = Plans(self)
         plans = evidence.plans(inputs)
         evidence.when(plans)
-        mitigations = Changes(self).mitigations(frozenset(inputs))
         cases = Cases(self)
         return Runbook(
             id=file.runbook,
@@ -113,7 +112,7 @@ class Bench:
             at_most_because=file.confidence.because if file.confidence else "",
             says=self._says("says", tuple(inputs)),
             beware=self._says("beware", tuple(inputs)),
-            mitigations=mitigations,
+            mitigations=Changes(self).mitigations(frozenset(inputs)),
             active=file.status == "active",
             baseline=cases.baseline(),
             tests=cases.tests(),

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tailhound.model import Confidence, EvidenceStatus, FactValue, Verdict
-from tailhound.model.facts import Fact, Kind, Schema
+from tailhound.model.facts import Fact, Kind, Schema, number_of
 from tailhound.rules import schema
-from tailhound.rules.condition.terms import clean_number
 from tailhound.rules.condition.typed import meant
 from tailhound.rules.places import Steps, follow
 from tailhound.rules.runbook import Test
@@ -113,7 +112,7 @@ class Cases:
         if fact.kind is Kind.SET:
             return self._set(steps, fact, value, name)
         fits = {
-            Kind.NUMBER: clean_number(value) is not None,
+            Kind.NUMBER: number_of(value) is not None,
             Kind.TEXT: isinstance(value, str),
             Kind.YESNO: isinstance(value, bool),
         }.get(fact.kind)

@@ -14,10 +14,10 @@ from typing import Any
 
 from tailhound.errors import Finding
 from tailhound.model import Bound, Seen
-from tailhound.model.facts import Kind
+from tailhound.model.facts import Kind, number_of
 from tailhound.rules.condition.calls import Checker
 from tailhound.rules.condition.grammar import NotACondition, parsed
-from tailhound.rules.condition.terms import CLEAN, Facts, Run, Scope, clean_number, raw_fact
+from tailhound.rules.condition.terms import CLEAN, Facts, Run, Scope, raw_fact
 from tailhound.rules.condition.typed import Limit, Look, Mistake, Vocabulary
 from tailhound.rules.places import Scalar
 from tailhound.truth import Truth, truth_of
@@ -163,7 +163,7 @@ def _seen(look: Look, scope: Scope) -> Seen | None:
     value = raw_fact(scope.facts, look.evidence, look.fact)
     if CLEAN[look.kind](value) is None:
         return None
-    usual = clean_number(raw_fact(scope.facts, look.evidence, look.usual)) if look.usual else None
+    usual = number_of(raw_fact(scope.facts, look.evidence, look.usual)) if look.usual else None
     return Seen(name=look.name, value=value, unit=look.unit, usual=usual)
 
 
@@ -179,7 +179,7 @@ def _picked(look: Look, picked: Any) -> Seen | None:
         return None
     labels = (_TITLE,) if _TITLE in look.labels else look.labels
     names = [picked[label] for label in labels if isinstance(picked.get(label), str)]
-    usual = clean_number(picked.get(look.usual)) if look.usual else None
+    usual = number_of(picked.get(look.usual)) if look.usual else None
     return Seen(
         name=look.name, value=value, unit=look.unit, usual=usual, of="/".join(filter(None, names))
     )

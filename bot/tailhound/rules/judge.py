@@ -12,7 +12,7 @@ an unknown one leaves only refuted or unknown.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tailhound.model import Check, Confidence, Part, Verdict, claims
 from tailhound.model.names import plural
@@ -43,7 +43,9 @@ class Judged:
 def judge(runbook: Runbook, facts: Facts, overrides: Mapping[str, float] | None = None) -> Judged:
     """The verdict on these facts. `overrides` replace the values of thresholds by name."""
     thresholds = {**runbook.values, **(overrides or {})}
-    checks = tuple(answered(claim, part, facts, thresholds) for part, claim in runbook.claims)
+    checks = tuple(
+        answered(runbook, claim, part, facts, thresholds) for part, claim in runbook.claims
+    )
     verdict, because = _verdict(checks)
     if verdict is not Verdict.UNKNOWN:
         return Judged(verdict=verdict, because=because, checks=checks)
@@ -59,7 +61,9 @@ def judge(runbook: Runbook, facts: Facts, overrides: Mapping[str, float] | None 
     )
 
 
-def answered(claim: Claim, part: Part, facts: Facts, thresholds: Mapping[str, float]) -> Check:
+def answered(
+    runbook: Runbook, claim: Claim, part: Part, facts: Facts, thresholds: Mapping[str, float]
+) -> Check:
     """One claim, answered."""
     answer = claim.condition.answer(facts, thresholds)
     return Check(
@@ -68,7 +72,7 @@ def answered(claim: Claim, part: Part, facts: Facts, thresholds: Mapping[str, fl
         part=part,
         truth=Truth.UNKNOWN if answer.assumed else answer.truth,
         taken=answer.truth if answer.assumed else None,
-        seen=answer.seen,
+        seen=tuple(replace(one, collector=runbook.collector(one.name)) for one in answer.seen),
         missing=answer.missing,
         needs=answer.needs,
         otherwise=claim.otherwise,

@@ -36,7 +36,7 @@ def _offer(runbook: Runbook, mitigation: Mitigation, judged: Judged, known: Know
     mode, why_not = mitigation.mode, None
     if judged.verdict is not Verdict.CONFIRMED:
         why_not = "the cause is not confirmed"
-    elif why := _guarded(mitigation, known):
+    elif why := _guarded(runbook, mitigation, known):
         why_not = why
     elif mode == ONE_CLICK and (held := _held(runbook, known.mode)):
         mode = SUGGESTED if mitigation.steps else mode
@@ -68,10 +68,10 @@ def _held(runbook: Runbook, mode: str) -> str:
     return ""
 
 
-def _guarded(mitigation: Mitigation, known: Known) -> str:
+def _guarded(runbook: Runbook, mitigation: Mitigation, known: Known) -> str:
     """The first guard that does not hold, with what it saw; "" when all hold."""
     for guard in mitigation.guard:
-        check = answered(guard, Part.CONFIRM, known.facts, known.thresholds)
+        check = answered(runbook, guard, Part.CONFIRM, known.facts, known.thresholds)
         if check.counts is not Truth.TRUE:
             word = "is unknown" if check.counts is Truth.UNKNOWN else "does not hold"
             seen = claims.sentence(check)

@@ -214,6 +214,11 @@ class Runbook:
             for name in claim.condition.evidence
         )
 
+    def collector(self, name: str) -> str:
+        """Whose fact `evidence.fact` is; "" for a computed value, which is no fact of anybody."""
+        plan = self.evidence.get(name.partition(".")[0])
+        return plan.collector.name if plan and name.replace(".", "").isidentifier() else ""
+
     def wanted(self, name: str, facts: Facts, thresholds: Mapping[str, float]) -> Truth:
         """Whether an evidence is to be asked, given the facts of the first wave."""
         when = self.evidence[name].when

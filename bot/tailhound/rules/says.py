@@ -17,10 +17,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tailhound.errors import Finding
 from tailhound.model import wording
-from tailhound.model.facts import Fact, Kind, Schema
+from tailhound.model.facts import Fact, Kind, Schema, number_of
 from tailhound.model.names import capital
 from tailhound.rules import places
-from tailhound.rules.condition.terms import CLEAN, Facts, clean_number, clean_set
+from tailhound.rules.condition.terms import CLEAN, Facts, clean_set
 from tailhound.rules.condition.typed import Vocabulary
 from tailhound.rules.places import Place, Scalar
 from tailhound.rules.says_checking import Reader, mistakes
@@ -94,11 +94,11 @@ def _namespace(schema: Schema, found: Any) -> SimpleNamespace:
 
 def _compared(name: str, value: Any, schema: Schema, values: Mapping[str, Any]) -> Any:
     """The value, with its usual one where its fact has one."""
-    number = clean_number(value)
+    number = number_of(value)
     if number is None or f"{name}_usual" not in schema:
         return value
     compared = Compared(number)
-    compared.unit, compared.usual = schema[name].unit, clean_number(values[f"{name}_usual"])
+    compared.unit, compared.usual = schema[name].unit, number_of(values[f"{name}_usual"])
     return compared
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tailhound.model import wording
-from tailhound.rules.condition.terms import clean_number
+from tailhound.model.facts import number_of
 
 UNKNOWN = "\x00"
 """What stands for a value that nobody measured until its clause is left out; no text holds it."""
@@ -21,7 +21,7 @@ def _text(value: Any) -> str:
         return f"{shown} + {len(value) - 5} more" if len(value) > 5 else shown
     if isinstance(value, bool):
         return wording.fact(value)
-    number = clean_number(value)
+    number = number_of(value)
     if number is not None:
         return wording.count(number)
     if not isinstance(value, str):
@@ -41,7 +41,7 @@ class _Written(str):
 
 def _in(unit: str) -> Callable[[Any], str]:
     def written(value: Any) -> str:
-        number = clean_number(value)
+        number = number_of(value)
         return _Written(UNKNOWN if number is None else wording.number(number, unit))
 
     return written
@@ -62,7 +62,7 @@ def _usual(value: Any) -> str:
 
 
 def _milliseconds(value: Any) -> str:
-    number = clean_number(value)
+    number = number_of(value)
     return _in("seconds")(None if number is None else number / 1000)
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tailhound.model import Cause, Check, Evidence, claims
-from tailhound.model.gaps import Open, open_claims
+from tailhound.model import Cause, Check, Evidence, claims, weighing
+from tailhound.model.gaps import UnknownClaims, unknown_claims
 from tailhound.model.names import capital, small
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
@@ -37,11 +37,11 @@ def claim_lines(
 def _for(cause: Cause, ink: Ink, evidence: tuple[Evidence, ...]) -> Iterator[str]:
     for check, found in claims.block(cause.checks, _VALUES):
         yield _line(check, found, ink)
-    for one in open_claims(cause, evidence):
-        yield _open(one, ink)
+    for one in unknown_claims(cause, evidence):
+        yield _unknown(one, ink)
 
 
-def _open(found: Open, ink: Ink) -> str:
+def _unknown(found: UnknownClaims, ink: Ink) -> str:
     """`? Not known (no such series in Prometheus): the cache got full; it rises`."""
     shown = [ink.said(small(claim.rstrip("."))) for claim in found.claims[: max(1, ink.lines)]]
     left = ink.more(len(found.claims) - len(shown))
@@ -68,7 +68,7 @@ def _value(value: claims.Value, ink: Ink, *, needs: bool = True) -> str:
 
 
 def _against(checks: Iterable[Check], ink: Ink) -> tuple[Mrkdwn, ...]:
-    found = claims.against(checks)
+    found = weighing.against(checks)
     if found.holding:
         holding = found.holding[: max(1, ink.lines)]
         shown = [Mrkdwn(_line(check, claims.values(check, _VALUES), ink)) for check in holding]

@@ -6,7 +6,7 @@ passed over. The words are `model.gaps`'; here they are shortened to the room th
 
 from collections.abc import Mapping, Sequence
 
-from tailhound.model import Cause, Diagnosis, Part, Verdict, claims, telling
+from tailhound.model import Cause, Diagnosis, Part, Verdict, telling, weighing
 from tailhound.model.gaps import Gap, left_open
 from tailhound.model.names import cause_name, small
 from tailhound.slack.claims import value_seen
@@ -54,7 +54,7 @@ def _causes(head: str, causes: Sequence[Cause], ink: Ink, *, otherwise: str = ""
 
 
 def _because(cause: Cause, ink: Ink) -> str:
-    check = claims.deciding(cause)
+    check = weighing.deciding(cause)
     if check and any(seen.value is not None for seen in check.seen):
         claim = ink.said(small(check.claim.rstrip(".")))
         seen = value_seen(check, ink)

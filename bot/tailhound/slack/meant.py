@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from tailhound.model import Incident, State
+from tailhound.model import OPEN_STATES, Incident
 from tailhound.slack import escape
 from tailhound.slack.deeds import Deeds
 
@@ -72,7 +72,7 @@ def _linked(word: str, channel: str, deeds: Deeds) -> Incident | None:
 def _named(word: str, id: str, deeds: Deeds) -> Incident | str:
     """The open incident of a workload, pod or node; else those that come near."""
     known, name = deeds.whereabouts.lately(), word.lower()
-    exact = [one for one in known if _is_open(one) and name in _names(one)]
+    exact = [one for one in known if one.state in OPEN_STATES and name in _names(one)]
     if len(exact) == 1:
         return deeds.incident(exact[0].id) or exact[0]
     if exact:
@@ -88,10 +88,6 @@ def _named(word: str, id: str, deeds: Deeds) -> Incident | str:
 def _names(one: Incident) -> set[str]:
     it = one.subject
     return {text.lower() for text in (it.where, it.workload, it.pod, it.node) if text}
-
-
-def _is_open(one: Incident) -> bool:
-    return one.state not in (State.RESOLVED, State.JOINED)
 
 
 def _list(found: Sequence[Incident], between: str = ", ") -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from tailhound.model import Cause, by_hand, candidates, neighbours, unusual
-from tailhound.model.candidates import Open
+from tailhound.model.candidates import WouldDecide
 from tailhound.model.gaps import next_gap
 from tailhound.model.names import capital, cause_name, plural, small
 from tailhound.model.unusual import Unusual
@@ -109,7 +109,7 @@ class OpenView(VerdictView):
             if one.cause not in self.nearest
         )
 
-    def _claims(self, one: Open) -> str:
+    def _claims(self, one: WouldDecide) -> str:
         """Claims are whole or counted: half of one says something else."""
         room = max(_CLAIM, self.ink.sentence_length)
         most = (self.ink.terse < _SECOND_CLAIM) + (self.ink.terse < _FIRST_CLAIM)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from tailhound.model import Asked, Evidence, EvidenceStatus, Offer, telling
-from tailhound.model.facts import unit_of
+from tailhound.model.facts import number_of, unit_of
 from tailhound.model.names import backend_name, capital, plural, small
 from tailhound.model.wording import fact
 from tailhound.slack.escape import Mrkdwn, escaped
@@ -114,9 +114,10 @@ def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
     """What helps without the backend that is silent: `ready pods 3 · CPU limit 6 cores`.
 
     Pods and their limits, each once; "" where nothing of the pods was measured: a limit alone tells
-    nobody anything. Other facts mean nothing without their claim.
+    nobody anything. Other facts mean nothing without their claim, nor do those that a runbook
+    defines itself, whatever their names.
     """
-    evidence = tuple(evidence)
+    evidence = tuple(item for item in evidence if not item.is_a_runbooks_own)
     measured = {key for found in evidence for key, item in found.facts.items() if item is not None}
     if not measured & (_TELLING.keys() - {"cpu_limit_cores"}):
         return Mrkdwn("")
@@ -126,7 +127,7 @@ def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:
             for found in evidence
             if found.status is EvidenceStatus.COLLECTED
             for key, item in found.facts.items()
-            if key in _TELLING and isinstance(item, int | float) and not isinstance(item, bool)
+            if key in _TELLING and number_of(item) is not None
         )
     )
     shown = told[: min(6, ink.lines)]

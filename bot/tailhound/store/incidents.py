@@ -183,17 +183,6 @@ class IncidentReader:
         with explained(self._name), self._engine.connect() as connection:
             return int(connection.execute(wanted).scalar() or 0)
 
-    def changed_since(self, revision: int, *, limit: int = 200) -> tuple[tuple[str, int], ...]:
-        """Ids and revisions of what changed after `revision`, oldest change first."""
-        wanted = (
-            sa.select(incident.c.id, incident.c.revision)
-            .where(incident.c.revision > revision)
-            .order_by(incident.c.revision)
-            .limit(limit)
-        )
-        with explained(self._name), self._engine.connect() as connection:
-            return tuple((row.id, int(row.revision)) for row in connection.execute(wanted))
-
     def close(self) -> None:
         """Give back the connections."""
         self._engine.dispose()

@@ -15,7 +15,7 @@ from tailhound.model import Incident
 from tailhound.web.headline import headline, seen
 from tailhound.web.metrics import CONTENT_TYPE
 from tailhound.web.parts import Counts, Parts
-from tailhound.web.pool import Pool, Shared
+from tailhound.web.pool import OneAtATime, Pool
 from tailhound.web.query import ListQuery, WrongQuery
 
 ID = re.compile(r"[0-9A-Za-z-]{1,40}")
@@ -28,7 +28,7 @@ class Api:
         self._parts = parts
         self._pool = pool
         self._probing = probing
-        self._reasons = Shared(self._read_reasons)
+        self._reasons = OneAtATime(self._read_reasons)
 
     async def incidents(self, request: Request) -> Response:
         """GET /api/incidents: newest first; `next` is the next page's query, null at the end."""

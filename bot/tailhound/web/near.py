@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tailhound.model import Bound, Check, Incident, Part, Seen
+from tailhound.model import Bound, Check, Incident, Part
+from tailhound.model.facts import number_of
 from tailhound.model.wording import number
 
 CLOSE = 0.1
@@ -68,17 +69,12 @@ def _close(check: Check) -> tuple[float, Bound] | None:
     bounds: Mapping[str, Bound] = {bound.fact: bound for bound in check.needs}
     for seen in check.seen:
         bound = bounds.get(seen.name)
-        value = _figure(seen)
+        value = number_of(seen.value)
         if bound is None or value is None or bound.value == 0:
             continue
         if abs(value - bound.value) <= CLOSE * abs(bound.value):
             return value, bound
     return None
-
-
-def _figure(seen: Seen) -> float | None:
-    value = seen.value
-    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
 
 
 def _near(runbook: str, claim: str, seen: list[_Seen]) -> Near:

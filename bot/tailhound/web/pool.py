@@ -43,7 +43,7 @@ class Pool:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class Shared(Generic[T]):
+class OneAtATime(Generic[T]):
     """One question at a time: who asks while it is under way gets its answer too."""
 
     def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:

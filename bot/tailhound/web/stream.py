@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from tailhound.errors import StoreUnavailable
-from tailhound.web.pool import Shared
+from tailhound.web.pool import OneAtATime
 from tailhound.web.visitor import Visitors
 
 POLL_SECONDS = 1.0
@@ -45,7 +45,7 @@ class Stream:
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
         room: Room | None = None,
     ) -> None:
-        self._revision = Shared(revision)
+        self._revision = OneAtATime(revision)
         self._newest = 0
         self._poll_seconds = poll_seconds
         self._heartbeat_seconds = heartbeat_seconds

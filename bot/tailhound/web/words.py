@@ -21,8 +21,8 @@ from tailhound.model import (
     Part,
     Stage,
     State,
-    claims,
     telling,
+    weighing,
 )
 from tailhound.model.names import capital, small
 from tailhound.model.stages import GROWTH_RATIO, NOTHING_SECONDS
@@ -151,7 +151,7 @@ def pasted(found: Iterable[Asked]) -> tuple[Asked, ...]:
 
 def against(cause: Cause) -> str:
     """`Nothing speaks against it (3 of 4 checked).`; "" when one does."""
-    found = claims.against(cause.checks)
+    found = weighing.against(cause.checks)
     return found.sentence(small(seen(found.open, 200)))
 
 

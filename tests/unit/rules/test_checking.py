@@ -233,8 +233,6 @@ def test_results_of_tests_as_text() -> None:
         "        no Stopped in more than a quarter of its … 24 % (needs 25 %)"
     )
     assert checking.results_summary(tested, 0.02) == "12 of 14 passed in 0.02 s"
-    told = json.loads(checking.results_json(tested))
-    assert [one["passed"] for one in told[0]["tests"]].count(False) == 2
 
 
 def test_every_claim_can_be_listed() -> None:

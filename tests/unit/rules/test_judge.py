@@ -107,6 +107,18 @@ def test_a_check_carries_values_bounds_and_the_condition() -> None:
     assert (check.needs[0].value, check.needs[0].unit) == (0.25, "ratio")
 
 
+def test_a_check_carries_whose_facts_its_values_are() -> None:
+    judged = judge(load(), {**facts(), "queue": {"wait_seconds_ratio": 3.0}})
+    (optional,) = judged.part(Part.OPTIONAL)
+    assert judged.part(Part.CONFIRM)[0].seen[0].collector == "test.cpu"
+    assert optional.seen[0].collector == "promql cpu-throttling.queue"
+    reckoned = changed(
+        ("throttled_ratio > strong", "throttled_ratio - cpu.throttled_ratio_usual > strong")
+    )
+    seen = judge(load(reckoned), facts()).part(Part.CONFIRM)[0].seen
+    assert {one.collector for one in seen if " - " in one.name} == {""}
+
+
 def test_a_profile_moves_a_threshold() -> None:
     judged = judge(load(), facts(), {"strong": 0.7})
     assert judged.verdict is UNKNOWN

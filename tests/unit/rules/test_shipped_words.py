@@ -3,10 +3,12 @@
 import pytest
 
 from tailhound import app
-from tailhound.model import Part
-from tailhound.model.phrases import PHRASES, phrase
+from tailhound.model import Part, Seen
+from tailhound.model.facts import Kind, schema_of
+from tailhound.model.phrases import PHRASES, phrase, template_of
 from tailhound.rules.runbook import Runbook
 from tailhound.settings import Settings
+from tailhound_collectors import COLLECTORS
 
 BOOKS = app.compiled(Settings()).runbooks
 
@@ -37,18 +39,51 @@ def amounts(runbook: Runbook) -> set[tuple[str, str]]:
 def test_every_number_of_a_claim_has_words_for_what_it_is(runbook: Runbook) -> None:
     for name, unit in amounts(runbook):
         if unit != "celsius":
-            assert name.rpartition(".")[2] in PHRASES, name
+            seen = Seen(name=name, value=1, unit=unit, collector=runbook.collector(name))
+            assert template_of(seen), name
 
 
-@pytest.mark.parametrize("name", PHRASES)
+EVERY = [(collector, fact) for collector, told in PHRASES.items() for fact in told]
+
+
+@pytest.mark.parametrize(("collector", "fact"), EVERY)
+def test_every_phrase_is_of_a_fact_that_its_collector_has(collector: str, fact: str) -> None:
+    (shipped,) = (one for one in COLLECTORS if one.name == collector)
+    assert schema_of(shipped.facts)[fact].kind is Kind.NUMBER
+
+
+@pytest.mark.parametrize(("collector", "fact"), EVERY)
 @pytest.mark.parametrize("value", [0, 0.4, 1, 3])
-def test_a_phrase_reads_with_any_amount(name: str, value: float) -> None:
+def test_a_phrase_reads_with_any_amount(collector: str, fact: str, value: float) -> None:
+    def said(value: float, unit: str) -> str:
+        seen = Seen(name=f"x.{fact}", value=value, unit=unit, collector=collector)
+        return phrase(seen, value, named=True)
+
     for unit in ("count", "times", "ratio", "seconds"):
-        told = phrase(f"x.{name}", value, unit, named=True)
+        told = said(value, unit)
         assert "(s)" not in told
         assert "{}" not in told
         assert len(told) <= 50
-    assert " 0 " not in f" {phrase(f'x.{name}', 0, 'count', named=True)} "
+    assert " 0 " not in f" {said(0, 'count')} "
+
+
+@pytest.mark.parametrize(
+    ("name", "collector", "told"),
+    [
+        ("replicas.lost_count", "prometheus.replicas", "12 taken away"),
+        ("dns.lost_count", "promql packets.dns", "lost 12"),
+        ("dns.lost_count", "acme.dns", "lost 12"),
+        ("dns.lost_count", "", "lost 12"),
+        ("api.requests_ratio", "prometheus.apiserver", "requests 12"),
+        ("disk.requests_ratio", "prometheus.disk_io", "12 the usual requests"),
+        ("api.levels.wait_seconds", "prometheus.apiserver", "wait 12"),
+        ("cpu.rows.throttled_ratio", "prometheus.container_cpu", "throttled 12"),
+    ],
+)
+def test_a_fact_of_the_same_name_that_means_something_else_has_its_plain_name(
+    name: str, collector: str, told: str
+) -> None:
+    assert phrase(Seen(name=name, value=12, collector=collector), 12, named=True) == told
 
 
 @pytest.mark.parametrize("runbook", BOOKS, ids=by_id)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tailhound.model.facts import Fact, Kind, Schema
+from tailhound.model.facts import Fact, Kind, Schema, number_of
 from tailhound.rules.condition import terms
 from tailhound.rules.condition.grammar import NOT_OURS
 from tailhound.rules.condition.typed import (
@@ -186,7 +186,7 @@ class Names:
             return Piece(kind=Kind.YESNO, run=terms.constant(value))
         if isinstance(value, str):
             return Piece(kind=Kind.TEXT, run=terms.constant(value))
-        number = terms.clean_number(value)
+        number = number_of(value)
         if number is None:
             said = f"{self.said(node)} can't stand in a condition"
             return self.wrong(node, _NO_VALUE if value is None else said)

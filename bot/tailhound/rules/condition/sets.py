@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tailhound.rules.condition.terms import Record, Run, Scope, clean_number
+from tailhound.model.facts import number_of
+from tailhound.rules.condition.terms import Record, Run, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Flat:
         """The record to show."""
         if not self.lead:
             return records[0]
-        sized = [(clean_number(record.get(self.lead)), record) for record in records]
+        sized = [(number_of(record.get(self.lead)), record) for record in records]
         fit = [(size, record) for size, record in sized if size is not None]
         if not fit:
             return records[0]
@@ -121,7 +122,7 @@ def summed(flat: Flat) -> Run:
         found = flat.measured(scope)
         if found is None:
             return None
-        total = clean_number(sum(value for _, value in found))
+        total = number_of(sum(value for _, value in found))
         if total is None:
             scope.missing.append(flat.name)
             return None

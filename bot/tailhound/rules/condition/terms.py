@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from tailhound.model.facts import Kind
+from tailhound.model.facts import Kind, number_of
 
 Facts: TypeAlias = Mapping[str, Mapping[str, Any]]
 Record: TypeAlias = Mapping[str, Any]
@@ -35,17 +35,6 @@ class Scope:
 Run: TypeAlias = Callable[[Scope], Any]
 
 
-def clean_number(value: Any) -> float | None:
-    """A finite number, or None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def clean_text(value: Any) -> str | None:
     """A text, or None for anything else."""
     return value if isinstance(value, str) else None
@@ -64,7 +53,7 @@ def clean_set(value: Any) -> Sequence[Record] | None:
 
 
 CLEAN: Mapping[Kind, Callable[[Any], Any]] = {
-    Kind.NUMBER: clean_number,
+    Kind.NUMBER: number_of,
     Kind.TEXT: clean_text,
     Kind.YESNO: clean_yesno,
     Kind.SET: clean_set,
@@ -117,7 +106,7 @@ def known(value: Run) -> Run:
 
 def threshold(name: str) -> Run:
     """The value of a named threshold."""
-    return lambda scope: clean_number(scope.thresholds.get(name))
+    return lambda scope: number_of(scope.thresholds.get(name))
 
 
 def unknown(_: Scope) -> None:
