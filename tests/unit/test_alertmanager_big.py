@@ -2,6 +2,7 @@
 
 import json
 import time
+import tracemalloc
 
 import pytest
 
@@ -43,3 +44,24 @@ def test_a_real_body_close_to_the_limit_is_read_whole() -> None:
     many = [one | {"fingerprint": f"{n:016x}", "labels": {"n": str(n)}} for n in range(20_000)]
     group = read_group(body(alerts=many))
     assert len(group.alerts) == 20_000
+
+
+def test_reading_takes_a_few_times_the_bytes_of_a_body() -> None:
+    one = {"status": "firing", "startsAt": "2026-11-30T02:51:00Z"}
+    text = body(alerts=[one | {"labels": {"alertname": "A", "n": str(n)}} for n in range(15_000)])
+    assert len(text) > MEBIBYTE
+    tracemalloc.start()
+    try:
+        group = read_group(text)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(group.alerts) == 15_000
+    assert most < 10 * len(text)
+
+
+def test_commas_in_texts_are_no_values() -> None:
+    commas = "," * (VALUES_AT_MOST + 1)
+    one = json.loads(recorded("v4-firing.json"))["alerts"][0]
+    group = read_group(body(alerts=[one | {"annotations": {"list": commas}}]))
+    assert len(group.alerts) == 1

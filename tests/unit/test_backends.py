@@ -166,10 +166,23 @@ def test_after_a_restart_a_watchdog_of_long_ago_is_given_the_time_of_a_repeat() 
     clock = Clock(NOW)
     arrivals = Arrivals(clock)
     arrivals.heard_anywhere(NOW - timedelta(hours=2))
-    assert plain(arrivals.lines())[1].works is None
+    _, watchdog = plain(arrivals.lines())
+    assert (watchdog.works, watchdog.state) == (None, "Watchdog seen 2 h ago")
+    assert watchdog.detail.startswith("not by this process, which runs since ")
     clock.forward(minutes=16)
     arrivals.heard_anywhere(NOW - timedelta(hours=2))
     assert plain(arrivals.lines())[1].works is False
+
+
+def test_in_the_first_minutes_a_database_that_says_nothing_is_told_as_such() -> None:
+    clock = Clock(NOW)
+    arrivals = Arrivals(clock)
+    _, watchdog = plain(arrivals.lines())
+    assert (watchdog.works, watchdog.state) == (None, "no Watchdog yet")
+    assert "the database does not tell" in watchdog.detail
+    arrivals.heard_anywhere(None)
+    _, watchdog = plain(arrivals.lines())
+    assert "database" not in watchdog.detail
 
 
 def test_what_is_read_is_noted_and_what_cannot_be_read_is_not() -> None:

@@ -130,8 +130,7 @@ class Arrivals(Collector):
             by = "" if seen == switch.own else "not by this process"
             return line(state=f"{WATCHDOG} seen {_ago(seen, now)} ago", works=True, detail=by)
         if switch.own is None and now - self._started <= LATE:
-            since = f"since {day_clock(self._started, now)}"
-            return line(state=f"no {WATCHDOG} yet", works=None, detail=since)
+            return self._at_first(switch, now)
         silent = f"no {WATCHDOG} for {_ago(seen or self._started, now)}"
         if not switch.is_known:
             return line(state=silent, works=None, detail=UNTOLD)
@@ -140,6 +139,18 @@ class Arrivals(Collector):
             works=False if seen else None,
             effect="nobody notices when alerts no longer get here",
             fix=f"route the alert {WATCHDOG} to this webhook, with a repeat_interval of 5m",
+        )
+
+    def _at_first(self, switch: "_Switch", now: datetime) -> HealthLine:
+        """What is known of the switch before it can be called silent."""
+        since, seen = f"since {day_clock(self._started, now)}", switch.seen
+        detail = since if seen is None else f"not by this process, which runs {since}"
+        return HealthLine(
+            name="Dead man's switch",
+            state=f"{WATCHDOG} seen {_ago(seen, now)} ago" if seen else f"no {WATCHDOG} yet",
+            works=None,
+            detail=detail if switch.is_known else f"{detail}; {UNTOLD}",
+            section=SECTION,
         )
 
 

@@ -73,9 +73,12 @@ class OpsWatch:
         ]
 
     async def run(self) -> None:
-        """Watch until `stop`."""
+        """Watch until `stop`. Who saw the dead man's switch is asked at once: without an answer
+        nobody can say whether it comes.
+        """
         turns = Turns("the watch over tailhound itself")
         try:
+            await turns.take(self._blocking.run(self._switch_seen))
             await woken(self._stopping, EVERY_SECONDS)
             while not self._stopping.is_set():
                 await turns.take(self.turn())
@@ -164,8 +167,7 @@ class OpsWatch:
 
     def _switch(self, now: datetime) -> Sequence[OwnTrouble]:
         """Silent only once it was seen, by any process; a start is given the time of a repeat."""
-        seen = self._rows.seen(self._watching.switch_seen())
-        self._watching.switch_heard(seen)
+        seen = self._switch_seen()
         if seen is None or now - max(seen, self._started) <= LATE:
             return ()
         return (
@@ -177,6 +179,12 @@ class OpsWatch:
                 fix=f"see whether Alertmanager runs and routes {WATCHDOG} to this webhook",
             ),
         )
+
+    def _switch_seen(self) -> datetime | None:
+        """When any process saw it last, and whoever tells of it hears so."""
+        seen = self._rows.seen(self._watching.switch_seen())
+        self._watching.switch_heard(seen)
+        return seen
 
     def _stop_file(self, now: datetime) -> Sequence[OwnTrouble]:
         found = stopped_by(self._watching.stop_file)

@@ -144,13 +144,23 @@ def _ident(*parts: str) -> str:
     return hashlib.blake2b(joined, digest_size=16).hexdigest()
 
 
-def _bounded_texts(texts: Mapping[str, str], limit: int) -> dict[str, str]:
+def _bounded_texts(texts: Mapping[str, str], limit: int) -> Mapping[str, str]:
+    """The texts themselves where they are short and plain, as nearly all are."""
+    if len(texts) <= FIELDS_AT_MOST and all(
+        len(name) <= 200 and len(value) <= limit and _is_plain(name) and _is_plain(value)
+        for name, value in texts.items()
+    ):
+        return texts
     pairs = list(texts.items())[:FIELDS_AT_MOST]
     return {_cut(name, 200): _cut(value, limit) for name, value in pairs}
 
 
+def _is_plain(text: str) -> bool:
+    return text.isascii() and "\0" not in text
+
+
 def _cut(text: str, limit: int) -> str:
-    text = clean(text)
+    text = text if _is_plain(text) else clean(text)
     if len(text) <= limit:
         return text
     return f"{text[:limit]}… ({len(text):,} characters)"

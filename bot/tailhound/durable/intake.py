@@ -10,9 +10,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 
 import sqlalchemy as sa
@@ -28,6 +28,7 @@ from tailhound.durable.line import Entry, Line
 from tailhound.durable.memory import Heard, Memory
 from tailhound.durable.turns import Turns
 from tailhound.errors import StoreUnavailable
+from tailhound.settings import Incidents
 from tailhound.store.database import Database
 from tailhound.store.records import add_repeats
 
@@ -143,7 +144,13 @@ class Intake:
         settings, now = self._terms().incidents, self._boot.clock()
         if len(body) <= LARGE:
             return read_arrival(body, now, settings, self._read_group, by_hand)
-        return await self._reading.run(read_arrival, body, now, settings, self._read_group, by_hand)
+        return await self._reading.run(self._read_large, body, now, settings, by_hand)
+
+    def _read_large(
+        self, body: bytes, now: datetime, settings: Incidents, by_hand: bool
+    ) -> Arrival:
+        with self._line.reading(body):
+            return read_arrival(body, now, settings, self._read_group, by_hand)
 
     def _repeated(self, said: Sequence[Heard]) -> Accepted | None:
         incidents = self._memory.known(said)
@@ -159,14 +166,18 @@ class Intake:
         self._dropped.update(accepted.dropped)
 
     def _write(self) -> None:
-        is_last, turns = False, Turns("taking alerts in")
-        while not is_last:
-            batch, is_last = self._line.batch(BATCH, FLUSH_SECONDS)
-            with turns.one():
-                self._take_in(batch, is_last=is_last)
-            for _, answer in batch:
-                if not answer.done():
-                    _refuse(answer, StoreUnavailable("tailhound failed; send it again"))
+        turns = Turns("taking alerts in")
+        while not self._is_last_turn(turns):
+            pass
+
+    def _is_last_turn(self, turns: Turns) -> bool:
+        """One batch. A turn of its own, so that nothing is held of it while the next is awaited."""
+        batch, is_last = self._line.batch(BATCH, FLUSH_SECONDS)
+        with turns.one():
+            self._take_in(batch, is_last=is_last)
+        for entry in batch:
+            entry.refuse(StoreUnavailable("tailhound failed; send it again"))
+        return is_last
 
     def _take_in(self, batch: Sequence[Entry], *, is_last: bool) -> None:
         news = self._answered(batch)
@@ -185,19 +196,18 @@ class Intake:
         """
         if not batch or self._database.is_sqlite:
             return batch
-        idents = [item.ident for arrival, _ in batch for item in items_of(arrival)]
+        idents = [item.ident for entry in batch for item in items_of(entry.arrival)]
         try:
             with self._database.reading() as connection:
                 known = known_of(connection, idents)
         except StoreUnavailable as error:
-            for _, answer in batch:
-                _refuse(answer, error)
+            for entry in batch:
+                entry.refuse(error)
             return []
         return [entry for entry in batch if not self._is_answered(entry, known)]
 
     def _is_answered(self, entry: Entry, known: Mapping[str, Known]) -> bool:
-        arrival, answer = entry
-        items = items_of(arrival)
+        items = items_of(entry.arrival)
         found = [known.get(item.ident) for item in items]
         incidents = [
             there.incident_id
@@ -207,16 +217,17 @@ class Intake:
         if len(incidents) < len(items):
             return False
         self.ear.heard(incidents)
-        _tell(answer, Accepted(tuple(dict.fromkeys(incidents)), 0, len(items), arrival.dropped))
+        told = tuple(dict.fromkeys(incidents))
+        entry.tell(Accepted(told, 0, len(items), entry.arrival.dropped))
         return True
 
     def _commit(self, batch: Sequence[Entry]) -> None:
         """Write a batch; when one of several webhooks spoils it, each is written by itself."""
         try:
-            admission, answers = self._admit([arrival for arrival, _ in batch])
+            admission, answers = self._admit([entry.arrival for entry in batch])
         except StoreUnavailable as error:
-            for _, answer in batch:
-                _refuse(answer, error)
+            for entry in batch:
+                entry.refuse(error)
         except Exception as error:  # noqa: BLE001 (becomes an answer to the one that caused it)
             if len(batch) == 1:
                 self._spoiled(batch[0], error)
@@ -232,9 +243,9 @@ class Intake:
         self._boot.hook("after_accept")
         if admission.has_news:
             self._tell()
-        for (arrival, answer), accepted in zip(batch, answers, strict=True):
-            self._memory.learn(arrival, admission)
-            _tell(answer, accepted)
+        for entry, accepted in zip(batch, answers, strict=True):
+            self._memory.learn(entry.arrival, admission)
+            entry.tell(accepted)
 
     def _admit(self, arrivals: Sequence[Arrival]) -> tuple[Admission, tuple[Accepted, ...]]:
         with self.ear.repeats() as repeats, self._database.accepting() as connection:
@@ -246,13 +257,13 @@ class Intake:
 
     def _spoiled(self, entry: Entry, error: Exception) -> None:
         """Keep what can't be admitted as a body that can't be read: nothing is lost."""
-        arrival, answer = entry
+        arrival = entry.arrival
         why = f"tailhound failed to take it in: {type(error).__name__}: {error}"
         if arrival.unreadable or isinstance(error, sa.exc.IntegrityError):
-            _refuse(answer, StoreUnavailable(f"{why}; send it again"))
+            entry.refuse(StoreUnavailable(f"{why}; send it again"))
         else:
-            raw = Arrival(body=arrival.body, at=arrival.at, unreadable=clean(why)[:400])
-            self._commit([(raw, answer)])
+            entry.arrival = Arrival(body=arrival.body, at=arrival.at, unreadable=clean(why)[:400])
+            self._commit([entry])
 
     def _flush_repeats(self) -> None:
         self._flush_at = time.monotonic() + FLUSH_SECONDS
@@ -262,13 +273,3 @@ class Intake:
             self._database.accepting() as connection,
         ):
             add_repeats(connection, dict(repeats), self._boot.clock())
-
-
-def _tell(answer: Future[Accepted], accepted: Accepted) -> None:
-    if answer.set_running_or_notify_cancel():
-        answer.set_result(accepted)
-
-
-def _refuse(answer: Future[Accepted], error: StoreUnavailable) -> None:
-    if answer.set_running_or_notify_cancel():
-        answer.set_exception(error)

@@ -26,6 +26,7 @@ class Memory:
         self._size = size
         self._alerts: dict[str, tuple[AlertStatus, str]] = {}
         self._bodies: dict[bytes, tuple[Heard, ...]] = {}
+        self._said = 0  # alerts, in all of these bodies
         self._homes: dict[str, str] = {}
         self._closed: dict[str, None] = {}
 
@@ -53,11 +54,16 @@ class Memory:
             if known is None:
                 return
             self._alerts[item.ident] = (known.status, known.incident_id)
-        self._bodies[_digest(arrival.body)] = heard(arrival.items)
+        self._hold(_digest(arrival.body), heard(arrival.items))
         while len(self._alerts) > self._size:
             self._alerts.pop(next(iter(self._alerts)))
-        while len(self._bodies) > self._size // 10:
-            self._bodies.pop(next(iter(self._bodies)))
+
+    def _hold(self, digest: bytes, said: tuple[Heard, ...]) -> None:
+        """Remember a body; as many as say of so many alerts, for one may hold thousands."""
+        self._said += len(said) - len(self._bodies.pop(digest, ()))
+        self._bodies[digest] = said
+        while self._said > self._size or len(self._bodies) > self._size // 10:
+            self._said -= len(self._bodies.pop(next(iter(self._bodies))))
 
     def _correct(self, admission: Admission) -> None:
         """What ended with an alert that was delivered is no longer known as firing."""

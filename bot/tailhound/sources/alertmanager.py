@@ -8,7 +8,7 @@ that names what was cut; two alerts that claim one fingerprint keep one each.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -53,13 +53,27 @@ def read_group(body: bytes) -> AlertGroup:
         notification = _Notification.model_validate(document)
     except ValidationError as error:
         raise AlertUnreadable(_explained(error)) from error
+    document.clear()
     return AlertGroup(
         group_key=notification.groupKey,
         receiver=notification.receiver,
-        alerts=_distinct(alert.read() for alert in notification.alerts),
+        alerts=_distinct(_read_in_turn(notification.alerts)),
         truncated_alerts=notification.truncatedAlerts,
         external_url=notification.externalURL,
     )
+
+
+def _read_in_turn(alerts: list[Any]) -> Iterator[Alert]:
+    """The alerts, each checked and read by itself: what stands for it in JSON goes before the next
+    one comes, for all of them together take many times their bytes.
+    """
+    for index, found in enumerate(alerts):
+        alerts[index] = None
+        try:
+            alert = _Alert.model_validate(found)
+        except ValidationError as error:
+            raise AlertUnreadable(_explained(error, ("alerts", index))) from error
+        yield alert.read()
 
 
 def _text(value: object) -> str:
@@ -171,7 +185,7 @@ class _Alert(_Body):
 class _Notification(_Body):
     groupKey: Annotated[Text, Field(min_length=1)]
     alerts: Annotated[
-        list[Annotated[_Alert, BeforeValidator(_object)]], Field(min_length=1), FailFast()
+        list[Annotated[Any, BeforeValidator(_object)]], Field(min_length=1), FailFast()
     ]
     receiver: Text = ""
     externalURL: Text = ""
@@ -221,13 +235,25 @@ def _check_size(body: bytes) -> None:
     if len(body) < _BIG_BODY:
         return
     values = body.count(b'"') // 2
-    if values <= VALUES_AT_MOST:
-        bare = _STRINGS.sub(b"", body)
-        values = bare.count(b",") + bare.count(b"[") + bare.count(b"{")
+    if values <= VALUES_AT_MOST < _separators(body):
+        values = _separators(_bare(body))
     if values > VALUES_AT_MOST:
         raise AlertUnreadable(
             f"holds about {values:,} JSON values, but at most {VALUES_AT_MOST:,} are read"
         )
+
+
+def _separators(text: bytes | bytearray) -> int:
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
+
+
+def _bare(body: bytes) -> bytearray:
+    """The body without its strings; made piece by piece, for all pieces together take much."""
+    bare, end = bytearray(), 0
+    for found in _STRINGS.finditer(body):
+        bare += body[end : found.start()]
+        end = found.end()
+    return bare + body[end:]
 
 
 def _no_constant(name: str) -> None:
@@ -246,8 +272,8 @@ def _kind(value: object) -> str:
     return _KINDS.get(type(value), "a number")
 
 
-def _explained(error: ValidationError) -> str:
+def _explained(error: ValidationError, within: tuple[str | int, ...] = ()) -> str:
     item = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"])
+    place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in within + item["loc"])
     said = item["msg"].removeprefix("Value error, ")
     return f"{place.removeprefix('.') or 'body'}: {said[:1].lower()}{said[1:]}"

@@ -121,3 +121,19 @@ def test_while_the_database_is_gone_it_is_unknown_to_who_does_not_hear_it(
         with pytest.raises(StoreUnavailable):
             replica.looks()
     assert pair.work == [True, None]
+
+
+def test_a_process_that_starts_asks_at_once_who_saw_the_switch(tmp_path: Path) -> None:
+    database = kit.fresh_database(tmp_path)
+    first, second = (Replica(database, kit.Clock()) for _ in range(2))
+    first.hears()
+    first.looks()
+
+    async def scene() -> None:
+        running = asyncio.create_task(second.watch.run())
+        await kit.until(lambda: second.works, seconds=5)
+        second.watch.stop()
+        await running
+
+    kit.run(scene())
+    database.close()
