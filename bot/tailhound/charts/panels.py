@@ -18,7 +18,7 @@ from tailhound.charts.series import (
 )
 from tailhound.charts.words import whose, words_of
 from tailhound.diagnosis.onset import onset_of
-from tailhound.diagnosis.symptom import moved
+from tailhound.diagnosis.symptom import moved, series_of
 from tailhound.model import Bound, Diagnosis, FactValue, Symptom, needs
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import cut, number
@@ -81,8 +81,10 @@ def symptom_panel(diagnosis: Diagnosis, mark: str, span: Span) -> Panel | None:
 
 def symptom_row(diagnosis: Diagnosis) -> Mapping[str, Any] | None:
     """The evidence that the symptom was read from; None without a symptom."""
-    rows = moved(diagnosis.evidence) if diagnosis.symptom else []
-    return rows[0] if rows else None
+    symptom = diagnosis.symptom
+    rows = moved(diagnosis.evidence) if symptom else []
+    led = [row for row in rows if symptom and series_of(row) == symptom.series]
+    return next(iter((*led, *rows)), None)
 
 
 def _measured(row: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of, teeth_of
-from tailhound.model import Evidence, FactValue, Stage, Symptom
+from tailhound.model import Also, Evidence, FactValue, Stage, Symptom
 from tailhound.model.symptomless import LATENCY, history_seconds
 
 LOAD_UP, LOAD_DOWN = 1.25, 0.8
@@ -20,11 +20,11 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def symptom_of(rows: Rows, slo: Mapping[str, float], usual: Sequence[float]) -> Symptom | None:
-    """The first of what left its usual band; None when nothing is known to."""
+    """The first of what left its usual band, beside the others; None when nothing is known to."""
     if not rows:
         return None
     first = rows[0]
-    found = _told(first, slo)
+    found = told(first, slo)
     halves = [
         half
         for row in rows
@@ -35,10 +35,29 @@ def symptom_of(rows: Rows, slo: Mapping[str, float], usual: Sequence[float]) -> 
         usual_from=tuple(_WINDOWS.get(ago, f"{ago / 3600:g} h") for ago in usual),
         onset=_onset(first),
         half_grown=max(halves, default=None),
+        series=series_of(first),
+        also=tuple(_also(row) for row in rows[1:]),
     )
 
 
-def _told(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
+def series_of(row: Mapping[str, Any]) -> str:
+    """By what name its series is found again among the evidence."""
+    return str(row.get("source" if "ratio" in row else "title", ""))
+
+
+def _also(row: Mapping[str, Any]) -> Also:
+    found = told(row, {})
+    name = f"error share at {row['source']}" if "ratio" in row else str(row["title"])
+    return Also(
+        name=name,
+        value=found.value,
+        unit=found.unit,
+        usual=found.usual,
+        at_least=found.at_least,
+    )
+
+
+def told(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
     """The symptom that a row tells of, without its times."""
     key, unit = _measure(row)
     if key == "seconds" and _stays_up(row):
@@ -78,6 +97,11 @@ def _latency_symptom(row: Mapping[str, Any], slo: Mapping[str, float]) -> Sympto
 
 def _onset(row: Mapping[str, Any]) -> datetime | None:
     return onset_of(row.get("series"), row.get("usual_series"))
+
+
+def first_onset(rows: Rows) -> datetime | None:
+    """When the first of them left its usual band, whichever leads; None when nobody can tell."""
+    return min((at for row in rows if (at := _onset(row)) is not None), default=None)
 
 
 def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
@@ -120,8 +144,7 @@ def moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
     containers that a node can't start.
     """
     items = tuple(evidence)
-    facts = _latency(items)
-    rows = [*_records(facts.get("symptoms")), *_records(facts.get("errors"))]
+    rows = latency_rows(items)
     behind = [
         row
         for item in items
@@ -129,6 +152,12 @@ def moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
         for row in _records(item.facts.get("symptoms"))
     ]
     return _of_interest(rows) or _of_interest(behind)
+
+
+def latency_rows(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
+    """The latencies and shares of failures that are measured, whether they moved or not."""
+    facts = _latency(evidence)
+    return [*_records(facts.get("symptoms")), *_records(facts.get("errors"))]
 
 
 def _of_interest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -154,8 +154,20 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Also:
+    """What left its usual band beside the symptom; its name without how that was measured."""
+
+    name: str
+    value: float
+    unit: str
+    usual: float | None
+    at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
-    """The first latency or error series that left its usual band for the subject.
+    """The latency or error series that left its usual band and leads: the one that the alert names,
+    else the one that grew most.
 
     `name` is what people read ("inter-token p99"), `unit` as in `model.facts`. `at_least` is true
     for a quantile that is clipped by its top bucket. `usual_from` names the windows that made the
@@ -163,7 +175,9 @@ class Symptom:
     `thin_requests` is set for a lower quantile that stands in for p99: so few requests there were.
     `history_seconds` is set where there is no usual value because the series is so young.
     `half_grown` is when half of the growth had come, of whatever symptom grew last: a trigger may
-    slow a little at once, and its mechanism much more later.
+    slow a little at once, and its mechanism much more later. `series` names what it was read from,
+    `also` is what left its band beside it, `unmeasured` says of what the alert names that nobody
+    measured it ("inter-token: not measured").
     """
 
     name: str
@@ -177,6 +191,9 @@ class Symptom:
     half_grown: datetime | None = None
     thin_requests: float | None = None
     history_seconds: float | None = None
+    series: str = ""
+    also: tuple[Also, ...] = ()
+    unmeasured: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,6 +86,19 @@ class VerdictView(PeopleView):
         return self.ink.figure(telling.thin(self.symptom))
 
     @property
+    def symptom_beside(self) -> Mrkdwn:
+        """`also first token x1.4, end to end x2.6`: what else grew, as far as there is room for it;
+        and that nobody measured what the alert names.
+        """
+        if not self.symptom:
+            return Mrkdwn("")
+        most = 2 if self.ink.terse < _SECOND_STAGE else int(self.ink.terse < _SCOPE)
+        left = self.ink.more(len(self.symptom.also) - most) if most else ""
+        also = ", ".join(part for part in (telling.also(self.symptom, most), left) if part)
+        told = [self.ink.sentence(part) for part in (also, self.symptom.unmeasured) if part]
+        return Mrkdwn(" · ".join(told))
+
+    @property
     def told_at_once(self) -> Mrkdwn:
         """The value that a notification must show; "" before a verdict, or without a symptom."""
         done = self.fresh or self.look == "resolved"

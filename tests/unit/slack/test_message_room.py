@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tailhound.charts.plan import charts_of
-from tailhound.model import Diagnosis, Incident, Outlook, Stage
+from tailhound.model import Also, Diagnosis, Incident, Outlook, Stage
 from tailhound.slack import thread
 from tailhound.slack.blocks import SlackMessage, lines, message
 from tailhound.slack.ink import LADDERS, Ink
@@ -72,6 +72,35 @@ def test_the_least_important_goes_first() -> None:
     assert "rose in one step" not in told
     short = replace(CONFIRMED, alerts=(replace(CONFIRMED.alerts[0], name="SlowTokens"),))
     assert "rose in one step" in slots(short)["S"]
+
+
+SEVERAL = replace(
+    SYMPTOM,
+    also=(
+        Also(name="end to end", value=4.88, unit="seconds", usual=1.9),
+        Also(name="first token", value=0.987, unit="seconds", usual=0.7),
+        Also(name="error share at the ingress", value=0.02, unit="ratio", usual=0.0),
+    ),
+)
+
+
+def test_what_else_grew_is_told_in_the_line_of_the_symptom_where_there_is_room() -> None:
+    short = replace(CONFIRMED.alerts[0], name="Slow", annotations={})
+    told = slots(replace(diagnosed(symptom=SEVERAL), alerts=(short,)))["S"]
+    first = told.splitlines()[0]
+    assert first.endswith(" · also end to end x2.6, first token x1.4, + 1 more on the page")
+    assert lines(told) <= SYMPTOM_LINES
+    crowded = replace(CROWDED, diagnosis=diagnosed(symptom=SEVERAL, scope="x" * 60).diagnosis)
+    assert lines(slots(crowded)["S"]) <= SYMPTOM_LINES
+
+
+def test_what_the_alert_names_and_nobody_measured_is_told_however_little_room_there_is() -> None:
+    missed = replace(SEVERAL, unmeasured="error share: not measured")
+    for told in (
+        diagnosed(symptom=missed),
+        replace(CROWDED, diagnosis=diagnosed(symptom=missed).diagnosis),
+    ):
+        assert "error share: not measured" in slots(told)["S"]
 
 
 @pytest.mark.parametrize("slot", LADDERS)
