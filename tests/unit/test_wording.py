@@ -17,6 +17,7 @@ from tailhound.model.wording import (
     day_clock,
     duration,
     fact,
+    grown,
     number,
     share,
     times,
@@ -236,3 +237,19 @@ def test_times_are_utc_and_the_date_shows_when_it_is_not_today() -> None:
 def test_a_count_is_whole_from_one_on(value: float, text: str) -> None:
     assert number(value, "count") == text
     assert with_usual(value, 48.6, "count").startswith(f"{text}, usually 49")
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "words"),
+    [
+        (0.247, 2.98, "+0.25 s of +2.98 s"),
+        (0.002, 2.98, "+0 s of +2.98 s"),
+        (0.247, 0.5, "+247 ms of +500 ms"),
+        (20, 200, "+20 s of +3 min 20 s"),
+        (1.2, 3.0, "+1.2 s of +3 s"),
+    ],
+)
+def test_a_part_of_a_growth_is_told_in_the_unit_of_the_whole(
+    part: float, whole: float, words: str
+) -> None:
+    assert plain(grown(part, whole)) == words

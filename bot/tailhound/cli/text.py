@@ -24,6 +24,7 @@ from tailhound.model import (
 )
 from tailhound.model.gaps import open_claims
 from tailhound.model.names import capital, small
+from tailhound.model.stages import name_of
 from tailhound.model.steps import steps
 from tailhound.model.wording import clock, duration, number, with_usual
 from tailhound.truth import Truth
@@ -147,7 +148,8 @@ def _symptom(diagnosis: Diagnosis, alert_began: datetime) -> list[str]:
 
 def _stages(diagnosis: Diagnosis) -> list[str]:
     told = [
-        f"{stage.stage} {with_usual(stage.seconds, stage.usual_seconds, 'seconds')}"
+        f"{name_of(stage)} {with_usual(stage.seconds, stage.usual_seconds, 'seconds')}"
+        f"{f' ({safe(stage.remainder)})' if stage.remainder else ''}"
         for stage in diagnosis.stages
         if stage.seconds is not None
     ]

@@ -15,6 +15,7 @@ from tailhound.diagnosis.scope import places_of, scope_of
 from tailhound.diagnosis.symptom import (
     Rows,
     first_onset,
+    grew_seconds,
     moved,
     shape_and_load,
     stages_of,
@@ -148,7 +149,10 @@ def sketch(case: Case, evidence: Sequence[Evidence]) -> Sketch:
 
 def _symptom(case: Case, rows: Rows, evidence: Sequence[Evidence]) -> Symptom | None:
     found = symptom_of(rows, case.site.slo, case.resolved.usual)
-    return replace(found, unmeasured=unmeasured(evidence, case.named)) if found else None
+    if found is None:
+        return None
+    missed = unmeasured(evidence, case.named)
+    return replace(found, unmeasured=missed, grew_seconds=grew_seconds(rows, evidence))
 
 
 def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: str) -> Cause:

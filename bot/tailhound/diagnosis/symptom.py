@@ -111,6 +111,7 @@ def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
             stage=str(row.get("stage")),
             seconds=_number(row.get("seconds")),
             usual_seconds=_number(row.get("usual_seconds")),
+            remainder=str(row.get("remainder") or ""),
         )
         for row in _records(_latency(evidence).get("stages"))
     )
@@ -158,6 +159,21 @@ def latency_rows(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
     """The latencies and shares of failures that are measured, whether they moved or not."""
     facts = _latency(evidence)
     return [*_records(facts.get("symptoms")), *_records(facts.get("errors"))]
+
+
+_PER_TOKEN = ("itl", "pace")
+
+
+def grew_seconds(rows: Rows, evidence: Iterable[Evidence]) -> float | None:
+    """By how much the mean time grew that the stages are parts of: of what leads, and where that is
+    a time per token, of whole requests. None where nobody knows it, or it did not grow.
+    """
+    leading = rows[0] if rows else {}
+    if str(leading.get("symptom")) in _PER_TOKEN:
+        whole = (row for row in latency_rows(evidence) if row.get("symptom") == "e2e")
+        leading = next(whole, {})
+    now, before = _number(leading.get("seconds")), _number(leading.get("usual_seconds"))
+    return now - before if now is not None and before is not None and now > before else None
 
 
 def _of_interest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -146,11 +146,15 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """The mean seconds of one stage of a request, and its usual mean; None = not measured."""
+    """The mean seconds of one stage of a request, and its usual mean; None = not measured.
+
+    `remainder` says of what is only left over what it is: "first token less queue and prefill".
+    """
 
     stage: str
     seconds: float | None
     usual_seconds: float | None
+    remainder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +181,8 @@ class Symptom:
     `half_grown` is when half of the growth had come, of whatever symptom grew last: a trigger may
     slow a little at once, and its mechanism much more later. `series` names what it was read from,
     `also` is what left its band beside it, `unmeasured` says of what the alert names that nobody
-    measured it ("inter-token: not measured").
+    measured it ("inter-token: not measured"). `grew_seconds` is by how much the mean time grew that
+    its stages are parts of; None when unknown.
     """
 
     name: str
@@ -194,6 +199,7 @@ class Symptom:
     series: str = ""
     also: tuple[Also, ...] = ()
     unmeasured: str = ""
+    grew_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import pytest
 
 from tailhound.diagnosis.leading import led, unmeasured
 from tailhound.diagnosis.named import NOTHING, Named, named_by
-from tailhound.diagnosis.symptom import first_onset, moved, symptom_of
+from tailhound.diagnosis.symptom import first_onset, grew_seconds, moved, symptom_of
 from tailhound.model import Alert, AlertStatus, Symptom, telling
 from tests.unit.diagnosis.test_symptom import evidence, failures, latency
 
@@ -91,6 +91,20 @@ def test_what_changed_is_looked_for_before_the_first_of_them_whichever_leads() -
     assert first is not None
     assert first < found.onset
     assert first_onset([]) is None
+
+
+def test_the_growth_is_of_the_mean_and_for_a_time_per_token_of_whole_requests() -> None:
+    found = evidence([FIRST, BETWEEN, WHOLE])
+    assert grew_seconds([FIRST], found) == pytest.approx(0.4)
+    assert grew_seconds([BETWEEN], found) == pytest.approx(1.6)
+
+
+def test_how_much_it_grew_is_not_known_without_a_mean_without_growth_and_of_failures() -> None:
+    assert grew_seconds([BETWEEN], evidence([FIRST, BETWEEN])) is None
+    assert grew_seconds([latency("ttft", "first token", 1, 1, 1, 1)], []) is None
+    assert grew_seconds([{**FIRST, "usual_seconds": None}], []) is None
+    assert grew_seconds([FAILED], []) is None
+    assert grew_seconds([], []) is None
 
 
 # --- what nobody measured
