@@ -126,10 +126,15 @@ def _usual(usual: float, value: float, unit: str) -> str:
     if unit in ("seconds", "hours"):
         scale = 3600 if unit == "hours" else 1
         seconds = usual * scale
-        if abs(value * scale) >= 1 and (0.01 <= abs(seconds) < 1 or seconds == 0):
+        if abs(value * scale) >= 1 and abs(seconds) < 1 and _is_round(seconds):
             return f"{_digits(seconds)}{NBSP}s"
         return duration(seconds)
     return number(usual, unit)
+
+
+def _is_round(seconds: float) -> bool:
+    """Whether hundredths tell it: `0.8 s`, `0.02 s`; what needs more digits is told in ms."""
+    return seconds == 0 or (abs(seconds) >= 0.01 and len(_digits(seconds).partition(".")[2]) <= 2)
 
 
 def duration(seconds: float) -> str:
