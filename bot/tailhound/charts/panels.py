@@ -87,6 +87,17 @@ def symptom_row(diagnosis: Diagnosis) -> Mapping[str, Any] | None:
     return next(iter((*led, *rows)), None)
 
 
+def mean_of(diagnosis: Diagnosis) -> tuple[float, float | None] | None:
+    """The mean and its usual value, where the symptom is told by a quantile; None elsewhere."""
+    symptom, row = diagnosis.symptom, symptom_row(diagnosis)
+    if symptom is None or row is None or not _quantile(symptom):
+        return None
+    now, usual = row.get("seconds"), row.get("usual_seconds")
+    if not isinstance(now, int | float):
+        return None
+    return float(now), float(usual) if isinstance(usual, int | float) else None
+
+
 def _measured(row: Mapping[str, Any]) -> str:
     """What the series of a symptom holds: means, whatever quantile the headline tells."""
     if "ratio" in row:
