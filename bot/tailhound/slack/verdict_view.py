@@ -99,9 +99,10 @@ class VerdictView(PeopleView):
         """
         if not self.symptom:
             return Mrkdwn("")
-        most = 2 if self.ink.terse < _SECOND_STAGE else int(self.ink.terse < _SCOPE)
-        left = self.ink.more(len(self.symptom.also) - most) if most else ""
-        also = ", ".join(part for part in (telling.also(self.symptom, most), left) if part)
+        most = 2 if self.ink.terse < _SECOND_STAGE else int(self.ink.terse < _ONSET)
+        left = len(self.symptom.also) - most
+        more = f"+ {left} more" if most and left > 0 else ""
+        also = ", ".join(part for part in (telling.also(self.symptom, most), more) if part)
         told = [self.ink.sentence(part) for part in (also, self.symptom.unmeasured) if part]
         return Mrkdwn(" · ".join(told))
 
@@ -204,7 +205,7 @@ class VerdictView(PeopleView):
             f"+{self.ink.figure(duration(growth_of(one)))} {self._stage_name(one)}"
             for one in others
         ]
-        dark = not_measured(self._measured)[:2] if self.ink.terse < _SCOPE else ()
+        dark = not_measured(self._measured)[:2] if self.ink.terse < _ONSET else ()
         parts += [f"{self.ink.value(name)}: {NOT_MEASURED}" for name in dark]
         return Mrkdwn("; ".join(parts))
 

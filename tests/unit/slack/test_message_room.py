@@ -87,7 +87,7 @@ SEVERAL = replace(
 def test_what_else_grew_is_told_in_the_line_of_the_symptom_where_there_is_room() -> None:
     told = slots(in_short(diagnosed(symptom=SEVERAL)))["S"]
     first = told.splitlines()[0]
-    assert first.endswith(" · also end to end x2.6, first token x1.4, + 1 more on the page")
+    assert first.endswith(" · also end to end x2.6, first token x1.4, + 1 more")
     assert lines(told) <= SYMPTOM_LINES
     crowded = replace(CROWDED, diagnosis=diagnosed(symptom=SEVERAL, scope="x" * 60).diagnosis)
     assert lines(slots(crowded)["S"]) <= SYMPTOM_LINES
@@ -329,7 +329,7 @@ def test_a_stage_that_explains_less_than_half_of_the_growth_is_not_called_the_sl
     part = diagnosed(symptom=replace(SYMPTOM, grew_seconds=2.98), stages=(REST, DARK))
     told = slots(in_short(part))["S"]
     assert told.splitlines()[-1].startswith(
-        "Where the time went (mean): +0.25 s of +2.98 s before prefill "
+        "Where the time went: +0.25 s of +2.98 s before prefill "
         "(first token less queue and prefill); decode: not measured"
     )
     assert "Slow stage" not in told
@@ -349,10 +349,24 @@ def test_where_the_time_went_keeps_its_value_in_a_crowded_symptom() -> None:
     assert lines(told) <= SYMPTOM_LINES
 
 
+def test_what_else_grew_and_which_stage_is_dark_stay_when_the_scope_goes() -> None:
+    symptom = replace(
+        SEVERAL, name="inter-token p99", value=0.0875, usual=0.025, slo=None, grew_seconds=2.98,
+        onset=at(-8),
+    )  # fmt: skip
+    found = diagnosed(symptom=symptom, stages=(REST, DARK), scope="2 of 4 pods, on gpu-node-3")
+    alert = replace(CONFIRMED.alerts[0], annotations={})
+    told = slots(replace(found, alerts=(alert,)))["S"]
+    assert " · also end to end x2.6, + 2 more" in told
+    assert told.endswith("+0.25 s of +2.98 s before prefill; decode: not measured")
+    assert "slow since" in told
+    assert lines(told) <= SYMPTOM_LINES
+
+
 def test_when_it_is_over_the_stages_are_told_in_the_same_way() -> None:
     assert RESOLVED.diagnosis is not None
     over = replace(
         RESOLVED.diagnosis, symptom=replace(SYMPTOM, grew_seconds=2.98), stages=(REST, DARK)
     )
     told = slots(replace(RESOLVED, diagnosis=over))["S"]
-    assert "Where the time went then (mean): +0.25 s of +2.98 s before prefill" in told
+    assert "Where the time went then: +0.25 s of +2.98 s before prefill" in told
