@@ -138,7 +138,7 @@ def _symptom(diagnosis: Diagnosis, alert_began: datetime) -> list[str]:
     seen = diagnosis.symptom
     if seen is None:
         return [f"  symptom   {safe(telling.no_symptom(diagnosis), 300)}"]
-    said = telling.valued(seen)
+    said = safe(telling.valued(seen), 300)
     slo = f", SLO {number(seen.slo, seen.unit)}" if seen.slo is not None else ""
     grew = "".join(f", {part}" for part in (diagnosis.scope, telling.shape(diagnosis)) if part)
     onset = telling.since(seen, alert_began)
