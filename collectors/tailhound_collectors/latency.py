@@ -20,6 +20,7 @@ from tailhound_collectors.symptoms import (
     arrivals,
     means,
     part,
+    remainder_of,
     slowest,
     symptoms,
 )
@@ -41,11 +42,16 @@ class LatencyParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRow:
-    """One stage: mean seconds now and usually."""
+    """One stage: mean seconds now and usually.
+
+    `remainder` says of a stage that nobody measures what it is: "first token less queue and
+    prefill".
+    """
 
     stage: str
     seconds: float | None = None
     usual_seconds: float | None = None
+    remainder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +179,9 @@ def _counted(found: Found | None, params: LatencyParams) -> Reading[Latency]:
 def _stage(one: Part, found: Means) -> StageRow:
     """One stage of the additive split; a remainder is what the others leave."""
     now, usual = part(found, one.of, one.less)
-    return StageRow(stage=one.stage, seconds=now, usual_seconds=usual)
+    return StageRow(
+        stage=one.stage, seconds=now, usual_seconds=usual, remainder=remainder_of(one) or None
+    )
 
 
 def _cpu_stage(latency: Latency, found: Means, parts: tuple[Part, ...]) -> Latency:

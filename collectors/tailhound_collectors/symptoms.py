@@ -7,7 +7,7 @@ from tailhound.flow import Reading, together
 from tailhound.model import Missing
 from tailhound.model.facts import Series
 from tailhound.requests import Query, Vector
-from tailhound_collectors.families import Family, Timing
+from tailhound_collectors.families import Family, Part, Timing
 from tailhound_collectors.reading import (
     ONSET_WINDOW,
     WINDOW,
@@ -39,6 +39,9 @@ SAME_REQUESTS = 1.5
 """Means may be subtracted while their counts differ by less than this factor. An engine records the
 first token when it comes, and the stages when the request ends: with many requests half way, the
 means are of different requests. Our own default."""
+
+_SHORT = {"ttft": "first token", "e2e": "end to end", "runtime": "run time"}
+"""Kinds whose own name is no word for people."""
 
 Pair = tuple[float | None, float | None]
 """A value now, and its usual value."""
@@ -221,6 +224,15 @@ def part(found: Means, of: str, less: Sequence[str]) -> Pair:
     Unknown when one of them is, when it is negative, or when they are means of other requests.
     """
     return _rest(found, of, less, 0), _rest(found, of, less, 1)
+
+
+def remainder_of(one: Part) -> str:
+    """`first token less queue and prefill`; "" of a stage that is measured by itself."""
+    if not one.less:
+        return ""
+    *head, last = (_SHORT.get(kind, kind) for kind in one.less)
+    less = f"{', '.join(head)} and {last}" if head else last
+    return f"{_SHORT.get(one.of, one.of)} less {less}"
 
 
 def _rest(found: Means, of: str, less: Sequence[str], at: int) -> float | None:

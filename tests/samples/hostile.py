@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tailhound.model import Happened, Incident, Seen, Stage
+from tailhound.model import Also, Happened, Incident, Seen, Stage
 from tests.samples.causes import DIAGNOSIS, FABRIC, THROTTLING
 from tests.samples.incidents import CONFIRMED
 from tests.samples.story import NOW, RDMA, SYMPTOM, alert, subject
@@ -37,8 +37,15 @@ def hostile(text: str = HOSTILE) -> Incident:
             causes=(cause, replace(FABRIC, because=text)),
             chain=("cpu-throttling",),
             evidence=(bad,),
-            stages=(Stage(stage=text, seconds=1.0, usual_seconds=0.5),),
-            symptom=replace(SYMPTOM, name=text),
+            stages=(Stage(stage=text, seconds=1.0, usual_seconds=0.5, remainder=text),),
+            symptom=replace(
+                SYMPTOM,
+                name=text,
+                series=text,
+                also=(Also(name=text, value=2.0, unit="seconds", usual=1.0),) * 3,
+                unmeasured=text,
+                grew_seconds=9.0,
+            ),
             scope=text,
             slow_pods=(text,),
             slow_nodes=(text,),

@@ -7,6 +7,7 @@ import pytest
 
 from tailhound.cli.text import rows
 from tailhound.model import (
+    Also,
     Bound,
     Cause,
     Check,
@@ -262,3 +263,32 @@ def test_where_no_stage_is_longer_the_page_says_so() -> None:
     assert words.growth(replace(found, stages=(same,))) == "no stage grew"
     assert words.growth(replace(found, stages=(same, longer))) == "decode +3\u00a0s"
     assert words.growth(replace(found, stages=())) == ""
+
+
+def test_page_and_terminal_say_what_a_remainder_is_and_how_little_it_explains() -> None:
+    left = "first token less queue and prefill"
+    rest = Stage(stage="preprocessing", seconds=0.444, usual_seconds=0.197, remainder=left)
+    found = CONFIRMED.diagnosis
+    assert found is not None
+    assert found.symptom is not None
+    little = replace(found, stages=(rest,), symptom=replace(found.symptom, grew_seconds=2.98))
+    assert words.growth(little) == "+0.25\u00a0s of +2.98\u00a0s before prefill"
+    (bar,) = words.bars(little.stages)
+    assert bar.stage == "before prefill"
+    assert bar.text.endswith(f"; {left}")
+    told = "\n".join(rows(replace(CONFIRMED, diagnosis=little), NOW))
+    assert "before prefill 444\u00a0ms, usually 197\u00a0ms" in told
+    assert f"({left})" in told
+    assert "preprocessing" not in told
+
+
+def test_page_and_terminal_say_what_else_grew_and_what_nobody_measured() -> None:
+    found = CONFIRMED.diagnosis
+    assert found is not None
+    assert found.symptom is not None
+    also = Also(name="end to end", value=4.88, unit="seconds", usual=1.9)
+    symptom = replace(found.symptom, also=(also,), unmeasured="error share: not measured")
+    it = replace(CONFIRMED, diagnosis=replace(found, symptom=symptom))
+    for told in ("\n".join(rows(it, NOW)), text_of(it)):
+        assert "lso end to end x2.6" in told
+        assert "rror share: not measured" in told

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from tailhound.model import Check, Part, Stage
+from tailhound.model import Check, Diagnosis, Part, Stage, Symptom
 from tailhound.model.candidates import would_tell_apart
-from tailhound.model.stages import STAGES, explains
+from tailhound.model.stages import STAGES, explains, name_of, not_measured, unexplained
 from tailhound.truth import Truth
 from tailhound_collectors import families
+from tailhound_collectors.symptoms import remainder_of
 from tests.samples.causes import DIAGNOSIS, DRAINED, OUT, THROTTLING
 
 BOTH = replace(
@@ -68,3 +69,58 @@ def test_every_stage_that_the_collectors_name_can_be_named_by_a_runbook() -> Non
     }
     assert named
     assert named <= set(STAGES)
+
+
+# --- what the stages explain of the symptom
+
+LEFT = "first token less queue and prefill"
+REST = Stage(stage="preprocessing", seconds=0.444, usual_seconds=0.197, remainder=LEFT)
+DARK = Stage(stage="decode", seconds=None, usual_seconds=None)
+
+
+def grown_by(seconds: float | None, *stages: Stage, series: str = "end to end") -> Diagnosis:
+    symptom = Symptom(
+        name="x mean", value=4.9, unit="seconds", usual=1.9, series=series, grew_seconds=seconds
+    )
+    return replace(BOTH, symptom=symptom, stages=stages)
+
+
+def test_stages_that_explain_less_than_half_of_the_growth_leave_it_unexplained() -> None:
+    assert unexplained(grown_by(2.98, REST, DARK)) == 2.98
+    assert unexplained(grown_by(0.45, REST, DARK)) is None
+    both = (replace(REST, seconds=0.6), Stage(stage="queue", seconds=0.7, usual_seconds=0.1))
+    assert unexplained(grown_by(2.0, *both)) is None
+    assert unexplained(grown_by(2.1, *both)) == 2.1
+
+
+def test_where_nobody_knows_how_much_the_symptom_grew_nothing_is_said_to_be_unexplained() -> None:
+    assert unexplained(grown_by(None, REST)) is None
+    assert unexplained(replace(BOTH, symptom=None)) is None
+    assert unexplained(None) is None
+
+
+def test_what_comes_after_the_first_token_explains_nothing_of_it() -> None:
+    later = Stage(stage="decode", seconds=9.0, usual_seconds=1.0)
+    assert unexplained(grown_by(2.0, later, series="first token")) == 2.0
+    assert unexplained(grown_by(2.0, later)) is None
+
+
+def test_a_remainder_is_called_what_it_is_and_a_measured_stage_by_its_name() -> None:
+    assert name_of(REST) == "before prefill"
+    assert name_of(replace(REST, remainder="")) == "preprocessing"
+    assert not_measured(grown_by(1.0, REST, DARK)) == ("decode",)
+    slowed = replace(THROTTLING, slows=("preprocessing",))
+    told = explains(grown_by(0.3, REST), slowed)
+    assert plain(told) == "explains the time before prefill (+247 ms)"
+
+
+def test_each_remainder_of_a_server_says_of_what_and_each_measured_stage_says_nothing() -> None:
+    said = {
+        (family.engine, one.stage): remainder_of(one)
+        for family in (families.vllm("vllm:"), families.SGLANG, families.TGI, families.TF_SERVING)
+        for one in family.stages
+    }
+    assert said["vllm", "preprocessing"] == LEFT
+    assert said["vllm", "queue"] == said["tgi", "preprocessing"] == ""
+    assert said["sglang", "decode"] == "end to end less first token"
+    assert said["tf-serving", "server"] == "end to end less run time"

@@ -17,6 +17,7 @@ from tailhound.model.wording import (
     day_clock,
     duration,
     fact,
+    grown,
     number,
     share,
     times,
@@ -100,6 +101,10 @@ def test_the_ratio_to_the_usual_value(now: float, usual: float | None, words: st
     [
         (12.4, 0.8, "seconds", "12.4 s, usually 0.8 s (x15)"),
         (3.1, 0.02, "seconds", "3.1 s, usually 0.02 s (x155)"),
+        (2.27, 0.0875, "seconds", "2.27 s, usually 87.5 ms (x26)"),
+        (28, 0.0243, "seconds", "28 s, usually 24.3 ms (x1,152)"),
+        (60, 0.39, "seconds", "60 s, usually 0.39 s (x154)"),
+        (4.87, 0.496, "seconds", "4.87 s, usually 496 ms (x9.8)"),
         (0.0025, 0.001, "seconds", "2.5 ms, usually 1 ms (x2.5)"),
         (1.5, 100, "tokens_per_second", "1.5 tok/s, usually 100 (÷67)"),
         (98_000, 21_000, "tokens", "98k tokens, usually 21k (x4.7)"),
@@ -236,3 +241,19 @@ def test_times_are_utc_and_the_date_shows_when_it_is_not_today() -> None:
 def test_a_count_is_whole_from_one_on(value: float, text: str) -> None:
     assert number(value, "count") == text
     assert with_usual(value, 48.6, "count").startswith(f"{text}, usually 49")
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "words"),
+    [
+        (0.247, 2.98, "+0.25 s of +2.98 s"),
+        (0.002, 2.98, "+0 s of +2.98 s"),
+        (0.247, 0.5, "+247 ms of +500 ms"),
+        (20, 200, "+20 s of +3 min 20 s"),
+        (1.2, 3.0, "+1.2 s of +3 s"),
+    ],
+)
+def test_a_part_of_a_growth_is_told_in_the_unit_of_the_whole(
+    part: float, whole: float, words: str
+) -> None:
+    assert plain(grown(part, whole)) == words

@@ -18,7 +18,7 @@ from tailhound.charts.series import (
 )
 from tailhound.charts.words import whose, words_of
 from tailhound.diagnosis.onset import onset_of
-from tailhound.diagnosis.symptom import moved
+from tailhound.diagnosis.symptom import moved, series_of
 from tailhound.model import Bound, Diagnosis, FactValue, Symptom, needs
 from tailhound.model.redaction import plain, redacted
 from tailhound.model.wording import cut, number
@@ -81,8 +81,21 @@ def symptom_panel(diagnosis: Diagnosis, mark: str, span: Span) -> Panel | None:
 
 def symptom_row(diagnosis: Diagnosis) -> Mapping[str, Any] | None:
     """The evidence that the symptom was read from; None without a symptom."""
-    rows = moved(diagnosis.evidence) if diagnosis.symptom else []
-    return rows[0] if rows else None
+    symptom = diagnosis.symptom
+    rows = moved(diagnosis.evidence) if symptom else []
+    led = [row for row in rows if symptom and series_of(row) == symptom.series]
+    return next(iter((*led, *rows)), None)
+
+
+def mean_of(diagnosis: Diagnosis) -> tuple[float, float | None] | None:
+    """The mean and its usual value, where the symptom is told by a quantile; None elsewhere."""
+    symptom, row = diagnosis.symptom, symptom_row(diagnosis)
+    if symptom is None or row is None or not _quantile(symptom):
+        return None
+    now, usual = row.get("seconds"), row.get("usual_seconds")
+    if not isinstance(now, int | float):
+        return None
+    return float(now), float(usual) if isinstance(usual, int | float) else None
 
 
 def _measured(row: Mapping[str, Any]) -> str:

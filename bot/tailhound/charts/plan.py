@@ -13,7 +13,7 @@ from datetime import datetime
 from tailhound.charts.alt import alt_text
 from tailhound.charts.chart import Change, Chart, Panel
 from tailhound.charts.mechanism import Mechanism, mechanisms_of
-from tailhound.charts.panels import mechanism_panel, safe, symptom_panel, symptom_row
+from tailhound.charts.panels import mean_of, mechanism_panel, safe, symptom_panel, symptom_row
 from tailhound.charts.series import Span, points_of
 from tailhound.charts.words import title_of, words_of
 from tailhound.model import Cause, Diagnosis, Incident, Outlook, Verdict, candidates, telling
@@ -168,8 +168,12 @@ def _symptom_alone(diagnosis: Diagnosis, span: Span) -> tuple[Chart, ...]:
     symptom = diagnosis.symptom
     if panel is None or symptom is None:
         return ()
-    value = _beside(symptom.value, symptom.usual, symptom.unit, at_least=symptom.at_least)
-    title = f"{safe(capital(symptom.name), TITLE - len(value) - 2)}: {value}"
+    what, now, usual, at_least = symptom.name, symptom.value, symptom.usual, symptom.at_least
+    mean = mean_of(diagnosis)
+    if mean is not None:  # the headline tells a quantile, the series are means
+        what, at_least, (now, usual) = panel.words, False, mean
+    value = _beside(now, usual, symptom.unit, at_least=at_least)
+    title = f"{safe(capital(what), TITLE - len(value) - 2)}: {value}"
     return (_of("symptom", title, (panel,), span),)
 
 

@@ -25,6 +25,7 @@ from tailhound.model import (
 )
 from tailhound.model.gaps import unknown_claims
 from tailhound.model.names import capital, small
+from tailhound.model.stages import name_of
 from tailhound.model.steps import steps
 from tailhound.model.wording import clock, duration, number, with_usual
 from tailhound.truth import Truth
@@ -138,7 +139,7 @@ def _symptom(diagnosis: Diagnosis, alert_began: datetime) -> list[str]:
     seen = diagnosis.symptom
     if seen is None:
         return [f"  symptom   {safe(telling.no_symptom(diagnosis), 300)}"]
-    said = telling.valued(seen)
+    said = safe(telling.valued(seen), 300)
     slo = f", SLO {number(seen.slo, seen.unit)}" if seen.slo is not None else ""
     grew = "".join(f", {part}" for part in (diagnosis.scope, telling.shape(diagnosis)) if part)
     onset = telling.since(seen, alert_began)
@@ -148,7 +149,8 @@ def _symptom(diagnosis: Diagnosis, alert_began: datetime) -> list[str]:
 
 def _stages(diagnosis: Diagnosis) -> list[str]:
     told = [
-        f"{stage.stage} {with_usual(stage.seconds, stage.usual_seconds, 'seconds')}"
+        f"{name_of(stage)} {with_usual(stage.seconds, stage.usual_seconds, 'seconds')}"
+        f"{f' ({safe(stage.remainder)})' if stage.remainder else ''}"
         for stage in diagnosis.stages
         if stage.seconds is not None
     ]

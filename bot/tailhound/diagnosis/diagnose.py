@@ -1,16 +1,26 @@
 """Evidence -> diagnosis: each runbook judges for itself, then all of them are ranked. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tailhound.diagnosis.before import changed_before
+from tailhound.diagnosis.leading import led, unmeasured
+from tailhound.diagnosis.named import NOTHING, Named
 from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.plan import Facts, Plan, inputs_of
 from tailhound.diagnosis.rank import Ranked, rank
 from tailhound.diagnosis.resolve import Resolved
 from tailhound.diagnosis.scope import places_of, scope_of
-from tailhound.diagnosis.symptom import moved, shape_and_load, stages_of, symptom_of
+from tailhound.diagnosis.symptom import (
+    Rows,
+    first_onset,
+    grew_seconds,
+    moved,
+    shape_and_load,
+    stages_of,
+    symptom_of,
+)
 from tailhound.model import (
     Cause,
     Diagnosis,
@@ -58,18 +68,22 @@ def values_for(runbook: Runbook, site: Site) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What is judged: the runbooks with their plan, on what subject, by which site's numbers."""
+    """What is judged: the runbooks with their plan, on what subject, by which site's numbers.
+
+    `named` is what the alert is about: that symptom leads.
+    """
 
     runbooks: tuple[Runbook, ...]
     plan: Plan
     resolved: Resolved
     site: Site
+    named: Named = NOTHING
 
 
 def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> Diagnosis:
     """The verdict of every runbook on this evidence, ranked."""
-    rows = moved(evidence)
-    symptom = symptom_of(rows, case.site.slo, case.resolved.usual)
+    rows = led(moved(evidence), case.named)
+    symptom = _symptom(case, rows, evidence)
     no_symptom = "" if symptom else symptomless(evidence).reason
     causes = [
         _cause(case, runbook, case.plan.facts_of(runbook, evidence), no_symptom, when.mode)
@@ -95,7 +109,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         decided_at=when.decided_at,
         at_deadline=when.at_deadline,
         took_seconds=when.took_seconds,
-        changed=changed_before(evidence, (symptom.onset if symptom else None) or when.since),
+        changed=changed_before(evidence, first_onset(rows) or when.since),
         slow_pods=places.pods,
         slow_nodes=places.nodes,
     )
@@ -116,7 +130,7 @@ def sketch(case: Case, evidence: Sequence[Evidence]) -> Sketch:
 
     What is ruled out here can become unknown when more comes in, and never confirmed.
     """
-    rows = moved(evidence)
+    rows = led(moved(evidence), case.named)
     refuted = (
         runbook.id
         for runbook in case.runbooks
@@ -126,11 +140,19 @@ def sketch(case: Case, evidence: Sequence[Evidence]) -> Sketch:
         is Verdict.REFUTED
     )
     return Sketch(
-        symptom=symptom_of(rows, case.site.slo, case.resolved.usual),
+        symptom=_symptom(case, rows, evidence),
         stages=stages_of(evidence),
         scope=scope_of(rows, evidence, case.resolved),
         ruled_out=tuple(refuted),
     )
+
+
+def _symptom(case: Case, rows: Rows, evidence: Sequence[Evidence]) -> Symptom | None:
+    found = symptom_of(rows, case.site.slo, case.resolved.usual)
+    if found is None:
+        return None
+    missed = unmeasured(evidence, case.named)
+    return replace(found, unmeasured=missed, grew_seconds=grew_seconds(rows, evidence))
 
 
 def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: str) -> Cause:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of, teeth_of
-from tailhound.model import Evidence, FactValue, Stage, Symptom
+from tailhound.model import Also, Evidence, FactValue, Stage, Symptom
 from tailhound.model.facts import number_of
 from tailhound.model.symptomless import LATENCY, history_seconds
 
@@ -21,11 +21,11 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def symptom_of(rows: Rows, slo: Mapping[str, float], usual: Sequence[float]) -> Symptom | None:
-    """The first of what left its usual band; None when nothing is known to."""
+    """The first of what left its usual band, beside the others; None when nothing is known to."""
     if not rows:
         return None
     first = rows[0]
-    found = _told(first, slo)
+    found = told(first, slo)
     halves = [
         half
         for row in rows
@@ -36,10 +36,29 @@ def symptom_of(rows: Rows, slo: Mapping[str, float], usual: Sequence[float]) -> 
         usual_from=tuple(_WINDOWS.get(ago, f"{ago / 3600:g} h") for ago in usual),
         onset=_onset(first),
         half_grown=max(halves, default=None),
+        series=series_of(first),
+        also=tuple(_also(row) for row in rows[1:]),
     )
 
 
-def _told(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
+def series_of(row: Mapping[str, Any]) -> str:
+    """By what name its series is found again among the evidence."""
+    return str(row.get("source" if "ratio" in row else "title", ""))
+
+
+def _also(row: Mapping[str, Any]) -> Also:
+    found = told(row, {})
+    name = f"error share at {row['source']}" if "ratio" in row else str(row["title"])
+    return Also(
+        name=name,
+        value=found.value,
+        unit=found.unit,
+        usual=found.usual,
+        at_least=found.at_least,
+    )
+
+
+def told(row: Mapping[str, Any], slo: Mapping[str, float]) -> Symptom:
     """The symptom that a row tells of, without its times."""
     key, unit = _measure(row)
     if key == "seconds" and _stays_up(row):
@@ -81,6 +100,11 @@ def _onset(row: Mapping[str, Any]) -> datetime | None:
     return onset_of(row.get("series"), row.get("usual_series"))
 
 
+def first_onset(rows: Rows) -> datetime | None:
+    """When the first of them left its usual band, whichever leads; None when nobody can tell."""
+    return min((at for row in rows if (at := _onset(row)) is not None), default=None)
+
+
 def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
     """The mean seconds of each stage, now and usually."""
     return tuple(
@@ -88,6 +112,7 @@ def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
             stage=str(row.get("stage")),
             seconds=number_of(row.get("seconds")),
             usual_seconds=number_of(row.get("usual_seconds")),
+            remainder=str(row.get("remainder") or ""),
         )
         for row in _records(_latency(evidence).get("stages"))
     )
@@ -121,8 +146,7 @@ def moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
     containers that a node can't start.
     """
     items = tuple(evidence)
-    facts = _latency(items)
-    rows = [*_records(facts.get("symptoms")), *_records(facts.get("errors"))]
+    rows = latency_rows(items)
     behind = [
         row
         for item in items
@@ -130,6 +154,27 @@ def moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
         for row in _records(item.facts.get("symptoms"))
     ]
     return _of_interest(rows) or _of_interest(behind)
+
+
+def latency_rows(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
+    """The latencies and shares of failures that are measured, whether they moved or not."""
+    facts = _latency(evidence)
+    return [*_records(facts.get("symptoms")), *_records(facts.get("errors"))]
+
+
+_PER_TOKEN = ("itl", "pace")
+
+
+def grew_seconds(rows: Rows, evidence: Iterable[Evidence]) -> float | None:
+    """By how much the mean time grew that the stages are parts of: of what leads, and where that is
+    a time per token, of whole requests. None where nobody knows it, or it did not grow.
+    """
+    leading = rows[0] if rows else {}
+    if str(leading.get("symptom")) in _PER_TOKEN:
+        whole = (row for row in latency_rows(evidence) if row.get("symptom") == "e2e")
+        leading = next(whole, {})
+    now, before = number_of(leading.get("seconds")), number_of(leading.get("usual_seconds"))
+    return now - before if now is not None and before is not None and now > before else None
 
 
 def _of_interest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

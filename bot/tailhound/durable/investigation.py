@@ -16,6 +16,7 @@ from typing import Any
 from tailhound.diagnosis.before import CHANGES
 from tailhound.diagnosis.diagnose import Case, Circumstances, diagnose, sketch, values_for
 from tailhound.diagnosis.group import nodes_of, workload_key
+from tailhound.diagnosis.named import named_by
 from tailhound.diagnosis.plan import Plan, Planned, plan
 from tailhound.diagnosis.resolve import Resolved
 from tailhound.durable.gather import Ask, OnCount, gather
@@ -241,6 +242,7 @@ class Investigator:
             plan=self._plan(resolved),
             resolved=inputs,
             site=self._site(incident, inputs),
+            named=named_by(incident.worst),
         )
 
     def _plan(self, resolved: Plain) -> Plan:

@@ -30,6 +30,7 @@ from tailhound.model.incident import (
 )
 from tailhound.model.people import Feedback, OnIt, Queued, Rating, Shared, Silenced
 from tailhound.model.verdict import (
+    Also,
     Bound,
     Cause,
     Check,
@@ -52,6 +53,7 @@ __all__ = [
     "Alert",
     "AlertGroup",
     "AlertStatus",
+    "Also",
     "Asked",
     "Bound",
     "Cause",

@@ -46,6 +46,48 @@ def slow_stages(measured: Diagnosis | Progress | None) -> tuple[Stage, ...]:
     )
 
 
+EXPLAINING_PART = 0.5
+"""Stages that grew by less than this part of what the symptom grew by are not where it comes from.
+Our own default."""
+
+_REMAINDERS = {"preprocessing": "before prefill"}
+"""What a stage is called that is only what others leave, where its own name says too much."""
+
+_LATER = {"first token": ("decode", "output")}
+"""Stages that a symptom has no part of, by its series."""
+
+
+def name_of(stage: Stage) -> str:
+    """`queue`; `before prefill` of what is no measurement of the preprocessing."""
+    return _REMAINDERS.get(stage.stage, stage.stage) if stage.remainder else stage.stage
+
+
+def growth_of(stage: Stage) -> float:
+    """By how many seconds its mean grew; 0 where that is not known."""
+    if stage.seconds is None or stage.usual_seconds is None:
+        return 0.0
+    return stage.seconds - stage.usual_seconds
+
+
+def unexplained(measured: Diagnosis | Progress | None) -> float | None:
+    """By how many seconds the symptom grew, where the stages that grew are less than half of that;
+    None where they explain it, or nobody can tell.
+    """
+    symptom = measured.symptom if measured else None
+    whole = symptom.grew_seconds if symptom else None
+    if symptom is None or whole is None:
+        return None
+    later = _LATER.get(symptom.series, ())
+    known = sum(growth_of(one) for one in slow_stages(measured) if one.stage not in later)
+    return whole if known < EXPLAINING_PART * whole else None
+
+
+def not_measured(measured: Diagnosis | Progress | None) -> tuple[str, ...]:
+    """The stages whose time now nobody knows."""
+    stages = measured.stages if measured else ()
+    return tuple(name_of(one) for one in stages if one.seconds is None)
+
+
 def explained(diagnosis: Diagnosis, cause: Cause) -> Stage | None:
     """The stage that a cause slows, by its runbook, and that grew most here; None without one."""
     grown = (stage for stage in slow_stages(diagnosis) if stage.stage in cause.slows)
@@ -57,5 +99,6 @@ def explains(diagnosis: Diagnosis, cause: Cause) -> str:
     stage = explained(diagnosis, cause)
     if stage is None:
         return ""
-    grew = (stage.seconds or 0.0) - (stage.usual_seconds or 0.0)
-    return f"explains the {stage.stage} (+{number(grew, 'seconds')})"
+    name = name_of(stage)
+    what = name if name == stage.stage else f"time {name}"
+    return f"explains the {what} (+{number(growth_of(stage), 'seconds')})"

@@ -13,8 +13,17 @@ from tailhound.model.evidence import EvidenceStatus
 from tailhound.model.incident import Incident, Recheck, State
 from tailhound.model.names import backend_name, plural, small
 from tailhound.model.symptomless import symptomless
-from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
-from tailhound.model.wording import clock, count, day_clock, with_usual
+from tailhound.model.verdict import (
+    Also,
+    Cause,
+    Confidence,
+    Diagnosis,
+    Offer,
+    Outlook,
+    Symptom,
+    Verdict,
+)
+from tailhound.model.wording import clock, count, day_clock, number, times, with_usual
 
 _ENDS = {
     EvidenceStatus.COLLECTED: "answered",
@@ -143,7 +152,22 @@ def valued(symptom: Symptom) -> str:
     """`3.1 s, usually 0.8 s (x3.9), p99 not used: 43 requests`: the value with all that belongs to
     it.
     """
-    return ", ".join(part for part in (compared(symptom), thin(symptom)) if part)
+    parts = (compared(symptom), thin(symptom), also(symptom), symptom.unmeasured)
+    return ", ".join(part for part in parts if part)
+
+
+def also(symptom: Symptom, most: int | None = None) -> str:
+    """`also end to end x2.6, first token x1.4`: what else left its usual band, at most so many; ""
+    where nothing did.
+    """
+    told = [f"{one.name} {_grown(one)}" for one in symptom.also[:most]]
+    return f"also {', '.join(told)}" if told else ""
+
+
+def _grown(one: Also) -> str:
+    """How many times its usual value, else the value."""
+    ratio = times(one.value, one.usual, at_least=one.at_least)
+    return ratio or number(one.value, one.unit, at_least=one.at_least)
 
 
 def compared(symptom: Symptom) -> str:

@@ -148,16 +148,32 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """The mean seconds of one stage of a request, and its usual mean; None = not measured."""
+    """The mean seconds of one stage of a request, and its usual mean; None = not measured.
+
+    `remainder` says of what is only left over what it is: "first token less queue and prefill".
+    """
 
     stage: str
     seconds: float | None
     usual_seconds: float | None
+    remainder: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Also:
+    """What left its usual band beside the symptom; its name without how that was measured."""
+
+    name: str
+    value: float
+    unit: str
+    usual: float | None
+    at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
-    """The first latency or error series that left its usual band for the subject.
+    """The latency or error series that left its usual band and leads: the one that the alert names,
+    else the one that grew most.
 
     `name` is what people read ("inter-token p99"), `unit` as in `model.facts`. `at_least` is true
     for a quantile that is clipped by its top bucket. `usual_from` names the windows that made the
@@ -165,7 +181,10 @@ class Symptom:
     `thin_requests` is set for a lower quantile that stands in for p99: so few requests there were.
     `history_seconds` is set where there is no usual value because the series is so young.
     `half_grown` is when half of the growth had come, of whatever symptom grew last: a trigger may
-    slow a little at once, and its mechanism much more later.
+    slow a little at once, and its mechanism much more later. `series` names what it was read from,
+    `also` is what left its band beside it, `unmeasured` says of what the alert names that nobody
+    measured it ("inter-token: not measured"). `grew_seconds` is by how much the mean time grew that
+    its stages are parts of; None when unknown.
     """
 
     name: str
@@ -179,6 +198,10 @@ class Symptom:
     half_grown: datetime | None = None
     thin_requests: float | None = None
     history_seconds: float | None = None
+    series: str = ""
+    also: tuple[Also, ...] = ()
+    unmeasured: str = ""
+    grew_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

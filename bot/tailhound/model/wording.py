@@ -13,6 +13,9 @@ NBSP = "\u00a0"
 NOT_MEASURED = "not measured"
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _MANY = ("", "k", "M", "G", "T")
+_SECONDS_UP_TO = 119.5
+"""From here on a time is told in minutes."""
+
 _BARE_USUAL = frozenset(
     {"tokens", "tokens_per_second", "per_second", "seconds_per_second", "count", "cores", "none"}
 )
@@ -101,6 +104,14 @@ def with_usual(
     return f"{text}, usually {told}" + (f" ({ratio})" if ratio else "")
 
 
+def grown(part: float, whole: float) -> str:
+    """`+0.25 s of +2.98 s`: of what grew by so many seconds, a part, in the unit of the whole."""
+    told = duration(part)
+    if 1 <= whole < _SECONDS_UP_TO and part < 1:
+        told = f"{_digits(round(part, 2))}{NBSP}s" if part >= 0.005 else f"0{NBSP}s"
+    return f"+{told} of +{duration(whole)}"
+
+
 def beside(usual: float | None, value: float, unit: str) -> str:
     """`usually 0.8 s`, `no usual value yet`: what stands beside a value."""
     if usual is None or not math.isfinite(usual):
@@ -115,10 +126,15 @@ def _usual(usual: float, value: float, unit: str) -> str:
     if unit in ("seconds", "hours"):
         scale = 3600 if unit == "hours" else 1
         seconds = usual * scale
-        if abs(value * scale) >= 1 and (0.01 <= abs(seconds) < 1 or seconds == 0):
+        if abs(value * scale) >= 1 and abs(seconds) < 1 and _is_round(seconds):
             return f"{_digits(seconds)}{NBSP}s"
         return duration(seconds)
     return number(usual, unit)
+
+
+def _is_round(seconds: float) -> bool:
+    """Whether hundredths tell it: `0.8 s`, `0.02 s`; what needs more digits is told in ms."""
+    return seconds == 0 or (abs(seconds) >= 0.01 and len(_digits(seconds).partition(".")[2]) <= 2)
 
 
 def duration(seconds: float) -> str:
@@ -127,7 +143,7 @@ def duration(seconds: float) -> str:
         return NOT_MEASURED
     if seconds < 0:
         return f"-{duration(-seconds)}"
-    return _short(seconds) if seconds < 119.5 else _long(seconds)
+    return _short(seconds) if seconds < _SECONDS_UP_TO else _long(seconds)
 
 
 def _short(seconds: float) -> str:

@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tailhound.model import Cause, Diagnosis, Progress, Symptom, Verdict, telling
+from tailhound.model import Cause, Diagnosis, Progress, Stage, Symptom, Verdict, telling
 from tailhound.model.names import capital, cause_name
-from tailhound.model.stages import slow_stages
+from tailhound.model.stages import growth_of, name_of, not_measured, slow_stages, unexplained
 from tailhound.model.verdict import Changed
-from tailhound.model.wording import day_clock, number, with_usual
+from tailhound.model.wording import (
+    NOT_MEASURED,
+    day_clock,
+    duration,
+    grown,
+    number,
+    with_usual,
+)
 from tailhound.slack import escape
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.people_view import PeopleView
@@ -84,6 +91,20 @@ class VerdictView(PeopleView):
     def symptom_note(self) -> Mrkdwn:
         """`p99 not used: 43 requests`; "" where the value needs no such word."""
         return self.ink.figure(telling.thin(self.symptom))
+
+    @property
+    def symptom_beside(self) -> Mrkdwn:
+        """`also first token x1.4, end to end x2.6`: what else grew, as far as there is room for it;
+        and that nobody measured what the alert names.
+        """
+        if not self.symptom:
+            return Mrkdwn("")
+        most = 2 if self.ink.terse < _SECOND_STAGE else int(self.ink.terse < _ONSET)
+        left = len(self.symptom.also) - most
+        more = f"+ {left} more" if most and left > 0 else ""
+        also = ", ".join(part for part in (telling.also(self.symptom, most), more) if part)
+        told = [self.ink.sentence(part) for part in (also, self.symptom.unmeasured) if part]
+        return Mrkdwn(" · ".join(told))
 
     @property
     def told_at_once(self) -> Mrkdwn:
@@ -163,17 +184,48 @@ class VerdictView(PeopleView):
 
     @property
     def slow_stages(self) -> tuple[Mrkdwn, ...]:
-        """The stages that grew, the one that grew most first; empty when none is known to have."""
-        most = 2 if self.ink.terse < _SECOND_STAGE else int(self.ink.terse < _STAGES)
-        return tuple(
-            self._stage(stage.stage, stage.seconds or 0.0, stage.usual_seconds or 0.0, first=n == 0)
-            for n, stage in enumerate(slow_stages(self._measured)[:most])
-        )
+        """The stages that grew, the one that grew most first; empty when none is known to have, or
+        where they are not where the time went.
+        """
+        if unexplained(self._measured) is not None:
+            return ()
+        return tuple(self._stage(stage, first=n == 0) for n, stage in enumerate(self._slow))
 
-    def _stage(self, stage: str, seconds: float, usual: float, *, first: bool) -> Mrkdwn:
+    @property
+    def time_went(self) -> Mrkdwn:
+        """`+0.25 s of +2.98 s before prefill; decode: not measured`, where the stages that grew
+        explain less than half of the symptom; "" where they explain it, or none grew.
+        """
+        whole = unexplained(self._measured)
+        if whole is None or not self._slow:
+            return Mrkdwn("")
+        first, *others = self._slow
+        parts = [f"{self.ink.figure(grown(growth_of(first), whole))} {self._stage_name(first)}"]
+        parts += [
+            f"+{self.ink.figure(duration(growth_of(one)))} {self._stage_name(one)}"
+            for one in others
+        ]
+        dark = not_measured(self._measured)[:2] if self.ink.terse < _ONSET else ()
+        parts += [f"{self.ink.value(name)}: {NOT_MEASURED}" for name in dark]
+        return Mrkdwn("; ".join(parts))
+
+    @property
+    def _slow(self) -> tuple[Stage, ...]:
+        """The stages that grew and that there is room for."""
+        most = 2 if self.ink.terse < _SECOND_STAGE else int(self.ink.terse < _STAGES)
+        return slow_stages(self._measured)[:most]
+
+    def _stage_name(self, stage: Stage) -> Mrkdwn:
+        """`queue`, `before prefill (first token less queue and prefill)`."""
+        told = self.ink.value(name_of(stage))
+        has_room = stage.remainder and self.ink.terse < _SECOND_STAGE
+        return Mrkdwn(f"{told} ({self.ink.value(stage.remainder)})" if has_room else told)
+
+    def _stage(self, stage: Stage, *, first: bool) -> Mrkdwn:
+        seconds, usual = stage.seconds or 0.0, stage.usual_seconds or 0.0
         now = number(seconds, "seconds")
         rest = with_usual(seconds, usual, "seconds").removeprefix(f"{now}, ")
-        text = f"{self.ink.value(stage)} {self.ink.figure(now)}"
+        text = f"{self._stage_name(stage)} {self.ink.figure(now)}"
         usually = self.ink.figure(rest.partition(" (")[0])
         return Mrkdwn(f"{f'*{text}*' if first else text}, {usually}")
 

@@ -135,6 +135,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.blind,
     telling.doctor,
     telling.slow,
+    telling.also,
     telling.thin,
     words.groups,
     words.offers,

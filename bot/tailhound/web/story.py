@@ -32,7 +32,7 @@ def symptom_of(incident: Incident) -> str:
         return f"symptom: {NOT_MEASURED}"
     if symptom is None:
         return f"symptom: {seen(telling.no_symptom(diagnosis), 300)}"
-    value = telling.valued(symptom)
+    value = seen(telling.valued(symptom), 300)
     parts = (f"{seen(symptom.name, 60)} {value}", seen(diagnosis.scope, 60),
              telling.shape(diagnosis))  # fmt: skip
     return ", ".join(part for part in parts if part)

@@ -25,8 +25,8 @@ from tailhound.model import (
     weighing,
 )
 from tailhound.model.names import capital, small
-from tailhound.model.stages import GROWTH_RATIO, NOTHING_SECONDS
-from tailhound.model.wording import NOT_MEASURED, day_clock, duration, with_usual
+from tailhound.model.stages import GROWTH_RATIO, NOTHING_SECONDS, name_of, unexplained
+from tailhound.model.wording import NOT_MEASURED, day_clock, duration, grown, with_usual
 from tailhound.rules.runbook import Mitigation
 from tailhound.web.headline import is_old, seen
 
@@ -124,15 +124,18 @@ def _bar(stage: Stage, longest: float) -> Bar:
     if stage.seconds is not None:
         text = with_usual(stage.seconds, usual, "seconds")
         grew = usual is not None and stage.seconds - usual > 0.1 * max(usual, longest / 10)
-    return Bar(stage.stage, text, length(stage.seconds), length(usual), grew)
+    if stage.remainder:
+        text = f"{text}; {seen(stage.remainder, 60)}"
+    return Bar(name_of(stage), text, length(stage.seconds), length(usual), grew)
 
 
 def growth(diagnosis: Diagnosis) -> str:
-    """`queue +3.1 s`: the stage that grew most, in seconds of its mean; `no stage grew` where none
-    is longer by a tenth; "" if nothing is known.
+    """`queue +3.1 s`: the stage that grew most, in seconds of its mean; `+0.25 s of +2.98 s queue`
+    where that explains less than half of the symptom; `no stage grew` where none is longer by a
+    tenth; "" if nothing is known.
     """
     known = [
-        (stage.seconds - stage.usual_seconds, stage.usual_seconds, stage.stage)
+        (stage.seconds - stage.usual_seconds, stage.usual_seconds, name_of(stage))
         for stage in diagnosis.stages
         if stage.seconds is not None and stage.usual_seconds is not None
     ]
@@ -141,6 +144,9 @@ def growth(diagnosis: Diagnosis) -> str:
     more, usual, name = max(known)
     if more <= GROWTH_RATIO * usual or more < NOTHING_SECONDS:
         return "no stage grew"
+    whole = unexplained(diagnosis)
+    if whole is not None:
+        return f"{grown(more, whole)} {seen(name, 40)}"
     return f"{seen(name, 40)} +{duration(more)}"
 
 

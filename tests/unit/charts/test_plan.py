@@ -9,6 +9,7 @@ import pytest
 from tailhound.charts.chart import Chart, Role
 from tailhound.charts.plan import charts_of
 from tailhound.model import Cause, Check, Evidence, Incident, Outlook, Verdict
+from tailhound.model.names import capital
 from tailhound.model.verdict import Changed
 from tailhound.truth import Truth
 from tests.unit.charts.samples import (
@@ -176,8 +177,24 @@ def test_a_cause_without_a_series_gets_no_chart_and_the_symptom_stands_alone() -
     found = incident(evidence=(evidence("cpu", "prometheus.container_cpu", {}), latency()))
     shown = only(found)
     assert shown.id == "symptom"
-    assert shown.title == "Inter-token p50: 80\u00a0ms, usually 8\u00a0ms"
+    assert shown.title == "Inter-token, mean: 80\u00a0ms, usually 8\u00a0ms"
     assert [panel.role for panel in shown.panels] == [Role.SYMPTOM]
+
+
+@pytest.mark.parametrize("name", ["inter-token p99", "inter-token p90"])
+def test_the_title_above_means_tells_the_mean_whatever_quantile_the_headline_tells(
+    name: str,
+) -> None:
+    told = replace(SYMPTOM, name=name, value=4.87, usual=0.5, at_least=True)
+    shown = only(incident(symptom=told, evidence=(latency(),)))
+    assert shown.title == "Inter-token, mean: 80\u00a0ms, usually 8\u00a0ms"
+    assert shown.title.startswith(capital(shown.panels[0].words))
+
+
+def test_the_title_of_what_is_no_quantile_is_the_symptoms_own() -> None:
+    peaks = replace(SYMPTOM, name="inter-token mean at its peaks", value=0.9)
+    shown = only(incident(symptom=peaks, evidence=(latency(),)))
+    assert shown.title == "Inter-token mean at its peaks: 900\u00a0ms, usually 8\u00a0ms"
 
 
 def test_a_cause_is_shown_alone_where_there_is_no_symptom() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 
 from tailhound import app
+from tailhound.charts.panels import symptom_row
 from tailhound.cli import alerts
 from tailhound.diagnosis.report import as_json
 from tailhound.durable.investigating import OnProgress, Sketch
@@ -144,9 +145,20 @@ def test_a_profile_moves_a_threshold_for_the_workloads_that_match() -> None:
 
 
 def test_an_objective_is_shown_beside_the_symptom() -> None:
-    found = verdict(diagnosed(settings=Settings.model_validate({"slo": {"ttft_p99_seconds": 2.5}})))
+    found = verdict(diagnosed(settings=Settings.model_validate({"slo": {"itl_p99_seconds": 0.05}})))
     assert found.symptom is not None
-    assert found.symptom.slo == 2.5
+    assert found.symptom.slo == 0.05
+
+
+def test_the_symptom_that_the_alert_names_leads_and_its_chart_is_of_the_same_series() -> None:
+    found = diagnosed()
+    symptom = verdict(found).symptom
+    assert symptom is not None
+    assert symptom.name == "inter-token p99"
+    assert [one.name for one in symptom.also] == ["end to end", "first token"]
+    row = symptom_row(verdict(found))
+    assert row is not None
+    assert row["symptom"] == "itl"
 
 
 def _with(profile: dict[str, Any]) -> Settings:

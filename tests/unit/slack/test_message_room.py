@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tailhound.charts.plan import charts_of
-from tailhound.model import Diagnosis, Incident, Outlook, Stage
+from tailhound.model import Also, Diagnosis, Incident, Outlook, Stage
 from tailhound.slack import thread
 from tailhound.slack.blocks import SlackMessage, lines, message
 from tailhound.slack.ink import LADDERS, Ink
@@ -72,6 +72,34 @@ def test_the_least_important_goes_first() -> None:
     assert "rose in one step" not in told
     short = replace(CONFIRMED, alerts=(replace(CONFIRMED.alerts[0], name="SlowTokens"),))
     assert "rose in one step" in slots(short)["S"]
+
+
+SEVERAL = replace(
+    SYMPTOM,
+    also=(
+        Also(name="end to end", value=4.88, unit="seconds", usual=1.9),
+        Also(name="first token", value=0.987, unit="seconds", usual=0.7),
+        Also(name="error share at the ingress", value=0.02, unit="ratio", usual=0.0),
+    ),
+)
+
+
+def test_what_else_grew_is_told_in_the_line_of_the_symptom_where_there_is_room() -> None:
+    told = slots(in_short(diagnosed(symptom=SEVERAL)))["S"]
+    first = told.splitlines()[0]
+    assert first.endswith(" · also end to end x2.6, first token x1.4, + 1 more")
+    assert lines(told) <= SYMPTOM_LINES
+    crowded = replace(CROWDED, diagnosis=diagnosed(symptom=SEVERAL, scope="x" * 60).diagnosis)
+    assert lines(slots(crowded)["S"]) <= SYMPTOM_LINES
+
+
+def test_what_the_alert_names_and_nobody_measured_is_told_however_little_room_there_is() -> None:
+    missed = replace(SEVERAL, unmeasured="error share: not measured")
+    for told in (
+        diagnosed(symptom=missed),
+        replace(CROWDED, diagnosis=diagnosed(symptom=missed).diagnosis),
+    ):
+        assert "error share: not measured" in slots(told)["S"]
 
 
 @pytest.mark.parametrize("slot", LADDERS)
@@ -271,3 +299,74 @@ def test_a_phone_shows_the_suspect_that_a_cause_begins_with() -> None:
     first, *others = CROWDED.diagnosis.causes
     crowded = diagnosed(causes=(replace(first, says=says), *others))
     assert "First suspect: DaemonSet telemetry/node-telemetry." in slots(crowded)["W"]
+
+
+REST = Stage(
+    stage="preprocessing",
+    seconds=0.444,
+    usual_seconds=0.197,
+    remainder="first token less queue and prefill",
+)
+DARK = Stage(stage="decode", seconds=None, usual_seconds=None)
+
+
+def in_short(incident: Incident) -> Incident:
+    """The incident of one alert with a short name: it leaves room."""
+    alert = replace(CONFIRMED.alerts[0], name="Slow", annotations={})
+    return replace(incident, alerts=(alert,))
+
+
+def test_a_stage_that_is_only_what_others_leave_is_told_as_that() -> None:
+    told = slots(in_short(diagnosed(stages=(REST,))))["S"]
+    assert (
+        "Slow stage (mean): *before prefill (first token less queue and prefill) 444 ms*, "
+        "usually 197 ms"
+    ) in told
+    assert "preprocessing" not in told
+
+
+def test_a_stage_that_explains_less_than_half_of_the_growth_is_not_called_the_slow_one() -> None:
+    part = diagnosed(symptom=replace(SYMPTOM, grew_seconds=2.98), stages=(REST, DARK))
+    told = slots(in_short(part))["S"]
+    assert told.splitlines()[-1].startswith(
+        "Where the time went: +0.25 s of +2.98 s before prefill "
+        "(first token less queue and prefill); decode: not measured"
+    )
+    assert "Slow stage" not in told
+    assert lines(told) <= SYMPTOM_LINES
+    most = diagnosed(symptom=replace(SYMPTOM, grew_seconds=0.4), stages=(REST, DARK))
+    assert "Slow stage (mean): *before prefill" in slots(most)["S"]
+
+
+def test_where_the_time_went_keeps_its_value_in_a_crowded_symptom() -> None:
+    assert CROWDED.diagnosis is not None
+    symptom = replace(SEVERAL, name="time to first token p99", grew_seconds=2.98, onset=at(-8))
+    crowded = replace(
+        CROWDED, diagnosis=replace(CROWDED.diagnosis, symptom=symptom, stages=(REST, DARK))
+    )
+    told = slots(crowded)["S"]
+    assert "+0.25 s of +2.98 s before prefill" in told
+    assert lines(told) <= SYMPTOM_LINES
+
+
+def test_what_else_grew_and_which_stage_is_dark_stay_when_the_scope_goes() -> None:
+    symptom = replace(
+        SEVERAL, name="inter-token p99", value=0.0875, usual=0.025, slo=None, grew_seconds=2.98,
+        onset=at(-8),
+    )  # fmt: skip
+    found = diagnosed(symptom=symptom, stages=(REST, DARK), scope="2 of 4 pods, on gpu-node-3")
+    alert = replace(CONFIRMED.alerts[0], annotations={})
+    told = slots(replace(found, alerts=(alert,)))["S"]
+    assert " · also end to end x2.6, + 2 more" in told
+    assert told.endswith("+0.25 s of +2.98 s before prefill; decode: not measured")
+    assert "slow since" in told
+    assert lines(told) <= SYMPTOM_LINES
+
+
+def test_when_it_is_over_the_stages_are_told_in_the_same_way() -> None:
+    assert RESOLVED.diagnosis is not None
+    over = replace(
+        RESOLVED.diagnosis, symptom=replace(SYMPTOM, grew_seconds=2.98), stages=(REST, DARK)
+    )
+    told = slots(replace(RESOLVED, diagnosis=over))["S"]
+    assert "Where the time went then: +0.25 s of +2.98 s before prefill" in told
