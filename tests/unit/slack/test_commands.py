@@ -565,8 +565,12 @@ def test_a_slow_slack_and_a_slow_store_together_leave_slack_its_answer_in_time(
     def who(*_: Any) -> str:
         return "" if asked.wait(1.5) else "asked one after the other"
 
+    def is_stranger(*_: Any) -> bool:
+        asked.set()
+        return hung.wait(10)
+
     monkeypatch.setattr(People, "why_stranger", who)
-    monkeypatch.setattr(People, "is_stranger", lambda *_: (asked.set(), hung.wait(10))[1])
+    monkeypatch.setattr(People, "is_stranger", is_stranger)
     room.desk.before = lambda: hung.wait(10)
     begun = time.monotonic()
     told = room.type(text)
