@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isclose
 
-from tailhound.model import claims
+from tailhound.model import claims, reasons
 from tailhound.model.lacking import item_of
 from tailhound.model.names import capital, cause_name, small
 from tailhound.model.neighbours import is_far, is_told
@@ -51,14 +51,12 @@ class Unusual:
     @property
     def why_not(self) -> str:
         """`it is at its limit: 76 °C`: why it is not the cause."""
-        against = claims.deciding(self.cause)
-        return claims.claimed(against) if against else small(self.cause.because.rstrip("."))
+        return reasons.against(self.cause)
 
     @property
     def why(self) -> str:
         """`it is at its limit`: the same without its values."""
-        against = claims.deciding(self.cause)
-        return small(claims.brief(against.claim)) if against else self.why_not
+        return reasons.against_in_short(self.cause)
 
 
 def told(diagnosis: Diagnosis | None) -> tuple[str, ...]:
