@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from math import isclose
 
 from tailhound.model import claims, reasons
+from tailhound.model.branches import Branch, joined
 from tailhound.model.lacking import item_of
 from tailhound.model.names import capital, cause_name, small
 from tailhound.model.neighbours import is_far, is_told
@@ -36,17 +37,20 @@ def is_beyond(diagnosis: Diagnosis | None) -> bool:
 class Unusual:
     """Something out of the ordinary: `check` holds and was measured, yet its cause is ruled out.
 
-    `place` names where it was seen, "" when that is not known.
+    `place` names where it was seen, "" when that is not known. `facts` tells it where its claim has
+    an `or`: by what holds, with what other such claims of the cause saw.
     """
 
     cause: Cause
     check: Check
     place: str = ""
+    facts: str = ""
 
     @property
     def point(self) -> str:
         """`reads take several times as long: x5.6 (needs x5), nvme0n1 on db-1`: what is unusual."""
-        return f"{_claimed(self.check)}{f', {self.place}' if self.place else ''}"
+        told = self.facts or _claimed(self.check)
+        return f"{told}{f', {self.place}' if self.place else ''}"
 
     @property
     def why_not(self) -> str:
@@ -88,10 +92,24 @@ def unusual(diagnosis: Diagnosis | None) -> tuple[Unusual, ...]:
     causes = [cause for cause in diagnosis.causes if cause.verdict is Verdict.REFUTED]
     causes.sort(key=lambda cause: explained(diagnosis, cause) is None)
     return tuple(
-        Unusual(cause=cause, check=check, place=_place(cause, check, diagnosis))
-        for cause in causes
-        for check in _telling(cause, diagnosis)
+        one for cause in causes for one in _told_of(cause, _telling(cause, diagnosis), diagnosis)
     )
+
+
+def _told_of(cause: Cause, found: list[Check], diagnosis: Diagnosis) -> Iterator[Unusual]:
+    """The points of one cause; claims with an `or` are one, told by what holds."""
+    facts = {check.claim: branch for check in found if (branch := _branch(cause, check))}
+    first = next(iter(facts), "")
+    for check in found:
+        if check.claim in facts and check.claim != first:
+            continue
+        told = joined(facts.values(), diagnosis.evidence) if check.claim == first else ""
+        yield Unusual(cause=cause, check=check, place=_place(cause, check, diagnosis), facts=told)
+
+
+def _branch(cause: Cause, check: Check) -> Branch | None:
+    found = (Branch(cause, check, seen, _usual(check, seen)) for seen, _ in _above(check))
+    return next((one for one in found if one.is_one), None)
 
 
 def _telling(cause: Cause, diagnosis: Diagnosis) -> list[Check]:
