@@ -123,7 +123,7 @@ def _in_front(seen: _Seen) -> Look | None:
     source = seen.facts(LATENCY).get("error_source")
     if symptom is None or symptom.unit != "ratio" or source not in _EDGES:
         return None
-    if _pods_fail(seen) or not _all_ready(seen) or not _as_fast_as_usual(seen.diagnosis):
+    if _pods_fail(seen) or not _all_ready(seen) or not as_fast_as_usual(seen.diagnosis):
         return None
     told = f"requests fail at {source} while all pods are ready and no stage is slower"
     return Look(told, "which status it answers, and its limits")
@@ -151,7 +151,7 @@ def _all_ready(seen: _Seen) -> bool:
     return bool(serving) and seen.amount(_REPLICAS, "missing_count") == 0
 
 
-def _as_fast_as_usual(diagnosis: Diagnosis) -> bool:
+def as_fast_as_usual(diagnosis: Diagnosis) -> bool:
     """Whether stages were measured, each could be compared with its usual time, and none grew."""
     known = all(
         stage.seconds is not None and stage.usual_seconds is not None for stage in diagnosis.stages

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from tailhound.model import Cause, by_hand, candidates, neighbours, next_look, unusual
+from tailhound.model.aftermath import aftermath
 from tailhound.model.candidates import Open
 from tailhound.model.gaps import next_gap
 from tailhound.model.names import capital, cause_name, plural, small
@@ -151,6 +152,15 @@ class OpenView(VerdictView):
         command = escape.code(found.command, _COMMAND) if found.command else ""
         at = command or escape.sentence(found.at, _CLAIM)
         return Mrkdwn(f"{escape.sentence(found.measured, _CLAIM)}: {at}")
+
+    @property
+    def aftermath(self) -> Mrkdwn:
+        """`No stage of a request was slower than usual.`: what is known of it once it is over."""
+        return Mrkdwn(
+            " ".join(
+                f"{escape.sentence(capital(one), _CLAIM)}." for one in aftermath(self.incident)
+            )
+        )
 
     @property
     def by_hand(self) -> tuple[Mrkdwn, ...]:

@@ -12,6 +12,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tailhound import __version__
 from tailhound.model import (
+    aftermath,
     by_hand,
     candidates,
     claims,
@@ -125,6 +126,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     neighbours.facts,
     neighbours.ruled_out,
     next_look.next_look,
+    aftermath.aftermath,
     unusual.unusual,
     unusual.is_beyond,
     candidates.would_tell_apart,
