@@ -248,7 +248,7 @@ NOT_HERE = Cause(
     runbook="nvmeof-queue",
     title="The NVMe-oF queue is full",
     verdict=Verdict.NOT_APPLICABLE,
-    because="It has an NVMe-oF device: does not hold.",
+    because="It has no NVMe-oF device.",
 )
 DIAGNOSIS = Diagnosis(
     outlook=Outlook.CAUSE_FOUND,

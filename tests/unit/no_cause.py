@@ -53,8 +53,8 @@ def _left_out(incident: Incident, verdict: str) -> list[str]:
     facts = [one.text for one in neighbours.neighbours(diagnosis)]
     names = [cause_name(cause.runbook) for cause in candidates.without_sign(diagnosis)[:3]]
     found = unusual.unusual(diagnosis)
-    claims = [one.check.claim[:40] for one in found[:1]]
-    wanted = [_plain(sentence(text, 200)) for text in (*facts, *names, *claims)]
+    points = [one.point[:40] for one in found[:1]]
+    wanted = [_plain(sentence(text, 200)) for text in (*facts, *names, *points)]
     return [f"not in the message: {text}" for text in wanted if text.lower() not in verdict.lower()]
 
 
@@ -70,9 +70,9 @@ def _miscounted(incident: Incident, verdict: str, todo: str, page: str) -> list[
     for one in candidates.not_known(diagnosis):
         wrong += [f"not on the page: {claim}" for claim in one.claims if claim[1:] not in page]
     wrong += [
-        f"not on the page: {one.check.claim}"
+        f"not on the page: {one.point}"
         for one in unusual.unusual(diagnosis)
-        if _plain(one.check.claim[1:]) not in page
+        if _plain(one.point[1:]) not in page
     ]
     if asked and "ask by hand" in todo:
         shown = todo.count("`") // 2

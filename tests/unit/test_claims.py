@@ -285,6 +285,7 @@ def test_names_in_sentences() -> None:
     assert backend_name("") == ""
     assert (small("The GPU"), small("GPU busy"), small("")) == ("the GPU", "GPU busy", "")
     assert capital("node drain") == "Node drain"
+    assert capital("x3 the usual wait") == "x3 the usual wait"
     assert (plural(1, "pod"), plural(12_000, "pod")) == ("1 pod", "12k pods")
     assert listed(("a", "b", "c", "d")) == "a, b, c + 1 more"
 

@@ -172,8 +172,8 @@ def test_markdown_has_the_mitigations_with_steps_and_what_could_not_be_checked()
 
 @pytest.mark.parametrize(
     ("comparison", "told"),
-    [("==", "none refutes it"), ("<=", "none refutes it"), ("<", "refuted under 0"),
-     (">", "one refutes it"), ("!=", "one refutes it")],
+    [("==", "refuted at none"), ("<=", "refuted at none"), ("<", "refuted under 0"),
+     (">", "refuted by one"), ("!=", "refuted by one")],
 )  # fmt: skip
 def test_a_bound_of_a_refuting_claim_reads_as_a_sentence(comparison: str, told: str) -> None:
     bound = Bound(fact="a.b", comparison=comparison, value=0, unit="count")

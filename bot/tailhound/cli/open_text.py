@@ -14,13 +14,13 @@ from tailhound.model import (
     by_hand,
     candidates,
     claims,
-    neighbours,
     telling,
     weighing,
 )
 from tailhound.model.gaps import left_open
 from tailhound.model.lacking import lacking
 from tailhound.model.names import backend_name, cause_name, listed, small
+from tailhound.model.next_look import next_look
 from tailhound.model.steps import steps
 from tailhound.truth import Truth
 
@@ -56,14 +56,15 @@ def _steps(incident: Incident, offer: Offer) -> list[str]:
     ]
 
 
-def next_step(diagnosis: Diagnosis) -> list[str]:
-    """What to do where no cause is confirmed: check who is silent, or ask by hand."""
+def next_step(incident: Incident, diagnosis: Diagnosis) -> list[str]:
+    """What to do where no cause is confirmed: check who is silent, look, or ask by hand."""
     if diagnosis.outlook is Outlook.BLIND:
         name = safe(backend_name(diagnosis.blind))
         how = f" ({telling.doctor(diagnosis)})" if telling.doctor(diagnosis) else ""
         return [f"  you can   check {name} itself{how}; it may be part of this incident"]
-    capacity = neighbours.capacity(diagnosis)
-    lines = [f"  you can   compare load with capacity: {capacity}"] if capacity else []
+    look = next_look(incident)
+    lines = [f"  look next {safe(look.measured, 300)}:"] if look else []
+    lines += [Whole(f"            {safe(look.command or look.at, _QUESTION)}")] if look else []
     asked = [one for one in by_hand.by_hand(diagnosis) if len(one.question) <= _QUESTION]
     if asked:
         lines.append("  you can   ask by hand what had no answer:")

@@ -62,7 +62,7 @@ def rows(incident: Incident, now: datetime, *, verbose: bool = False, page: str 
         return [*lines, safe(incident.failed_because, 600) or "no diagnosis yet", *shown_at]
     lines += [_headline(diagnosis), *_less_sure(diagnosis), *_unusual(diagnosis)]
     if not telling.headline_causes(diagnosis):
-        lines += [*could_not_check(diagnosis), *next_step(diagnosis)]
+        lines += [*could_not_check(diagnosis), *next_step(incident, diagnosis)]
     lines += [*_alert(incident), *_symptom(diagnosis, incident.since), *_stages(diagnosis)]
     lines += [*_changed(diagnosis), *_chain(diagnosis)]
     for cause in diagnosis.causes:

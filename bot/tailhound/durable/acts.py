@@ -13,6 +13,7 @@ from tailhound.durable.asking import noted
 from tailhound.durable.desk import Desk
 from tailhound.durable.episodes import home
 from tailhound.model import Feedback, OnIt, Rating
+from tailhound.model.sayings import named_none, what
 from tailhound.store import records
 from tailhound.store.records import Record
 from tailhound.store.tables import click
@@ -153,7 +154,8 @@ def _rated(record: Record, said: Feedback) -> Record:
     others = tuple(one for one in record.incident.feedback if one.person != said.person)
     after = record.edited(feedback=(*others, said))
     cause = f"; it was {said.cause}" if said.cause and said.rating is not Rating.RIGHT else ""
-    return noted(after, said.at, f"{said.by}: {RATED[said.rating]}{cause}")
+    told = what(said, said.cause) if named_none(said) else f"{RATED[said.rating]}{cause}"
+    return noted(after, said.at, f"{said.by}: {told}")
 
 
 def _keep(connection: sa.Connection, id: str, person: Person, said: Feedback) -> None:

@@ -1,5 +1,6 @@
 """Names as people write them: of causes, of backends, of how many there are of what."""
 
+import re
 from collections.abc import Sequence
 
 from tailhound.model.facts import SUFFIX_UNITS
@@ -12,6 +13,7 @@ _UPPER = frozenset(
     ]
 )  # fmt: skip
 _WRITTEN = {"nvme": "NVMe", "nvmeof": "NVMe-oF", "pcie": "PCIe", "apiserver": "API server"}
+_TIMES = re.compile(r"x\d+(?:\.\d+)?")
 _UNITS = tuple(suffix for suffix, _ in SUFFIX_UNITS if suffix.startswith("_"))
 _BACKENDS = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}
 _PROPER = frozenset([*_BACKENDS.values(), "Alertmanager", "Slack", "Triton", "Helm", "Grafana"])
@@ -44,10 +46,11 @@ def backend_name(backend: str) -> str:
 
 def capital(text: str) -> str:
     """The first letter as a capital one, unless the first word is a name: it must stay as it is,
-    so that it can be copied (`llm-0`, `chat-json-predictor`, `vllm:num_requests`, `vLLM`).
+    so that it can be copied (`llm-0`, `chat-json-predictor`, `vllm:num_requests`, `vLLM`); or a
+    number (`x3`).
     """
     first = text.split(" ", 1)[0].rstrip(",.;:!?)")
-    return text if _is_name(first) else text[:1].upper() + text[1:]
+    return text if _is_name(first) or _TIMES.fullmatch(first) else text[:1].upper() + text[1:]
 
 
 def _is_name(word: str) -> bool:

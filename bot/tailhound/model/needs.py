@@ -22,11 +22,14 @@ def needs(check: Check, most: int = 2) -> str:
 def bounds(check: Check, most: int = 2) -> str:
     """What a claim needs, in full and without the verb: `over 25 %`, `under 72 °C, or over 9`.
 
-    "" where the claim has no bound.
+    "" where the claim has no bound. Of several facts only a number is told: what is none of, or one
+    enough of, the claim itself says.
     """
     told: dict[str, str] = {}
-    for name in dict.fromkeys(bound.fact for bound in check.needs):
-        found = of(check, name)
+    every = {name: of(check, name) for name in dict.fromkeys(b.fact for b in check.needs)}
+    alike = len({needed(found, check.part) for found in every.values()}) == 1
+    shown = every if alike else {name: one for name, one in every.items() if not _is_bare(one)}
+    for found in shown.values():
         text = needed(found, check.part, in_full=True).removeprefix("needs ")
         told.setdefault(text, f"or {text}" if told and found[0].alternative else text)
     return ", ".join([*told.values()][:most])
@@ -58,9 +61,9 @@ def needed(bounds: Sequence[Bound], part: Part, *, in_full: bool = False) -> str
         return f"{verb} {_number(low[0])} to {_number(high[0])}"
     if is_any(bounds):
         any_ = "one" if bounds[0].unit == "count" else "any"
-        return f"{any_} refutes it" if refutes else f"{any_} is enough"
+        return f"refuted by {any_}" if refutes else f"{any_} is enough"
     if bounds and all(map(_is_none, bounds)):
-        return "none refutes it" if refutes else "needs none"
+        return "refuted at none" if refutes else "needs none"
     told = (_one(bound, refutes=refutes, in_full=in_full) for bound in bounds[:2])
     return f"{verb} " + " or ".join(dict.fromkeys(told))
 
@@ -76,6 +79,11 @@ def says_the_same(bounds: Iterable[Bound], value: float) -> bool:
 def is_any(bounds: Sequence[Bound]) -> bool:
     """Whether anything at all is enough: the claim itself says so."""
     return bool(bounds) and all(map(_is_any, bounds))
+
+
+def _is_bare(bounds: Sequence[Bound]) -> bool:
+    """Whether a need has no number, and so tells nothing without its fact."""
+    return all(_is_any(bound) or _is_none(bound) for bound in bounds)
 
 
 def _is_any(bound: Bound) -> bool:

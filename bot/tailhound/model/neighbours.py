@@ -5,10 +5,10 @@ cache, the load. Facts for whoever looks further, and no suspects. Nothing here 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tailhound.model import claims, weighing
+from tailhound.model import reasons, weighing
 from tailhound.model.evidence import Evidence, FactValue
 from tailhound.model.facts import number_of
-from tailhound.model.names import cause_name, plural, small
+from tailhound.model.names import cause_name, plural
 from tailhound.model.stages import slow_stages
 from tailhound.model.symptomless import LATENCY
 from tailhound.model.verdict import Cause, Diagnosis, Outlook, Part, Verdict
@@ -83,12 +83,11 @@ def facts(diagnosis: Diagnosis | None) -> str:
 
 
 def ruled_out(diagnosis: Diagnosis | None) -> str:
-    """`KV preemption is ruled out: preemptions are counted, and there were none`; "" for none."""
+    """`KV preemption is ruled out: there were no preemptions`; "" for none."""
     causes = {cause.runbook: cause for one in neighbours(diagnosis) for cause in one.causes}
     return "; ".join(
-        f"{cause_name(cause.runbook)} is ruled out: {small(claims.brief(against.claim))}"
+        f"{cause_name(cause.runbook)} is ruled out: {reasons.against_in_short(cause)}"
         for cause in causes.values()
-        if (against := weighing.deciding(cause)) is not None
     )
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isclose
 
-from tailhound.model import claims, weighing
+from tailhound.model import claims, reasons, weighing
+from tailhound.model.branches import Branch, joined
 from tailhound.model.evidence import Evidence
 from tailhound.model.facts import number_of
 from tailhound.model.lacking import item_of
@@ -43,29 +44,30 @@ def is_beyond(diagnosis: Diagnosis | None) -> bool:
 class Unusual:
     """Something out of the ordinary: `check` holds and was measured, yet its cause is ruled out.
 
-    `place` names where it was seen, "" when that is not known.
+    `place` names where it was seen, "" when that is not known. `facts` tells it where its claim has
+    an `or`: by what holds, with what other such claims of the cause saw.
     """
 
     cause: Cause
     check: Check
     place: str = ""
+    facts: str = ""
 
     @property
     def point(self) -> str:
         """`reads take several times as long: x5.6 (needs x5), nvme0n1 on db-1`: what is unusual."""
-        return f"{_claimed(self.check)}{f', {self.place}' if self.place else ''}"
+        told = self.facts or _claimed(self.check)
+        return f"{told}{f', {self.place}' if self.place else ''}"
 
     @property
     def why_not(self) -> str:
         """`it is at its limit: 76 °C`: why it is not the cause."""
-        against = weighing.deciding(self.cause)
-        return claims.claimed(against) if against else small(self.cause.because.rstrip("."))
+        return reasons.against(self.cause)
 
     @property
     def why(self) -> str:
         """`it is at its limit`: the same without its values."""
-        against = weighing.deciding(self.cause)
-        return small(claims.brief(against.claim)) if against else self.why_not
+        return reasons.against_in_short(self.cause)
 
 
 def told(diagnosis: Diagnosis | None) -> tuple[str, ...]:
@@ -97,10 +99,24 @@ def unusual(diagnosis: Diagnosis | None) -> tuple[Unusual, ...]:
     causes = [cause for cause in diagnosis.causes if cause.verdict is Verdict.REFUTED]
     causes.sort(key=lambda cause: explained(diagnosis, cause) is None)
     return tuple(
-        Unusual(cause=cause, check=check, place=_place(cause, check, diagnosis))
-        for cause in causes
-        for check in _telling(cause, diagnosis)
+        one for cause in causes for one in _told_of(cause, _telling(cause, diagnosis), diagnosis)
     )
+
+
+def _told_of(cause: Cause, found: list[Check], diagnosis: Diagnosis) -> Iterator[Unusual]:
+    """The points of one cause; claims with an `or` are one, told by what holds."""
+    facts = {check.claim: branch for check in found if (branch := _branch(cause, check))}
+    first = next(iter(facts), "")
+    for check in found:
+        if check.claim in facts and check.claim != first:
+            continue
+        told = joined(facts.values(), diagnosis.evidence) if check.claim == first else ""
+        yield Unusual(cause=cause, check=check, place=_place(cause, check, diagnosis), facts=told)
+
+
+def _branch(cause: Cause, check: Check) -> Branch | None:
+    found = (Branch(cause, check, seen, _usual(check, seen)) for seen, _ in _above(check))
+    return next((one for one in found if one.is_one), None)
 
 
 def _telling(cause: Cause, diagnosis: Diagnosis) -> list[Check]:

@@ -59,8 +59,8 @@ class Check:
     `needs` are the bounds as (comparison, number, unit), to write "needs 25 %": they come from the
     named thresholds of the condition. `missing` names the facts that would decide. `taken` is what
     the verdict goes by where nothing of it was measured and the condition says what then holds; the
-    claim itself is unknown. `otherwise` is how it is where the claim does not hold, "" where the
-    runbook has no words for that.
+    claim itself is unknown. `otherwise` is how it is where the claim speaks against its cause: one
+    that does not hold, a refuting one that does; "" where the runbook has no words for that.
     """
 
     claim: str

@@ -86,6 +86,7 @@ class Bench:
         plans = evidence.plans(inputs)
         evidence.when(plans)
         cases = Cases(self)
+        applies, optional, refute = self._with_otherwise()
         return Runbook(
             id=file.runbook,
             cause=file.cause,
@@ -101,10 +102,10 @@ class Bench:
             thresholds=thresholds,
             evidence=plans,
             onset=self._onset(),
-            applies=self.claims(("applies",)),
+            applies=applies,
             confirm=self.claims(("confirm",)),
-            optional=self._optional(),
-            refute=self.claims(("refute",)),
+            optional=optional,
+            refute=refute,
             leads_to=self._causes("leads_to", file.leads_to),
             explained_by=self._causes("explained_by", file.explained_by),
             slows=tuple(dict.fromkeys(file.slows)),
@@ -133,16 +134,24 @@ class Bench:
                 )
         return tuple(claims)
 
-    def _optional(self) -> tuple[Claim, ...]:
-        """The optional claims, each with what is so when it does not hold."""
-        found, told = self.claims(("optional",)), self.file.otherwise
-        names = {claim.sentence for claim in found}
+    def _with_otherwise(self) -> tuple[tuple[Claim, ...], ...]:
+        """What applies, optional and refuting claims there are, each with what is so where it
+        speaks against the cause.
+        """
+        found = [self.claims((one,)) for one in ("applies", "optional", "refute")]
+        told = self.file.otherwise
+        written = (self.file.applies, self.file.optional, self.file.refute)
+        names = {sentence for claims in written for claim in claims for sentence in claim}
         for sentence in told:
             if sentence not in names:
-                message = f"no optional claim {sentence!r}{meant(sentence, names)}"
-                self.wrong(("otherwise", sentence), message)
+                message = f"no applies, optional or refute claim {sentence!r}"
+                self.wrong(("otherwise", sentence), f"{message}{meant(sentence, names)}")
         return tuple(
-            replace(claim, otherwise=told.get(claim.sentence, "").rstrip(".")) for claim in found
+            tuple(
+                replace(claim, otherwise=told.get(claim.sentence, "").rstrip("."))
+                for claim in claims
+            )
+            for claims in found
         )
 
     def condition(self, node: Any) -> Condition | None:

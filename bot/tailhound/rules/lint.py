@@ -52,6 +52,13 @@ def _can_be_refuted(runbook: Runbook) -> Iterator[Finding]:
         yield _top(runbook, "confirm").finding(message, "refute", "error")
 
 
+def _says_why_it_does_not_apply(runbook: Runbook) -> Iterator[Finding]:
+    for claim in runbook.applies:
+        if not claim.otherwise:
+            message = "say in `otherwise:` what is so when this does not hold; people read it then"
+            yield claim.place.finding(message, "otherwise", "warning")
+
+
 def _can_do_something(runbook: Runbook) -> Iterator[Finding]:
     if not runbook.mitigations:
         message = "no `mitigations:`; say at least what people can do by hand"
@@ -182,6 +189,7 @@ CHECKS: tuple[Check, ...] = (
     _can_be_triggered,
     _has_an_onset,
     _can_be_refuted,
+    _says_why_it_does_not_apply,
     _can_do_something,
     _names_its_numbers,
     _checks_its_queries,

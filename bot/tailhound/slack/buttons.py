@@ -66,14 +66,18 @@ def _asked(incident: Incident) -> tuple[Block, ...]:
     """The answers to "Was this the cause?", as far as one was named."""
     diagnosis = incident.diagnosis
     if diagnosis is None or diagnosis.outlook is not Outlook.CAUSE_FOUND:
-        return (_telling(incident, "Tell us the cause"),)
+        return (_telling(incident),)
     agreed = any(one.rating is Rating.RIGHT for one in incident.feedback)
     yes = "Yes, for me too" if agreed else "Yes, that was it"
     return (button(yes, RIGHT, value=agreeing(incident)), _telling(incident))
 
 
-def _telling(incident: Incident, label: str = "Wrong? Tell us the cause") -> Block:
-    """What opens the form; once somebody has answered, what changes that too."""
+def _telling(incident: Incident) -> Block:
+    """What opens the form; once somebody has answered, what changes that too. Where no cause was
+    named nothing can be wrong.
+    """
+    named = bool(incident.diagnosis and incident.diagnosis.named)
+    label = "Wrong? Tell us the cause" if named else "Tell us the cause"
     text = ANSWER if incident.feedback else label
     return button(text, WRONG, value=value_of(incident))
 

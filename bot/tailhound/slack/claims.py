@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tailhound.model import Cause, Check, Evidence, claims, weighing
+from tailhound.model import Cause, Check, Evidence, Part, claims, weighing
 from tailhound.model.gaps import UnknownClaims, unknown_claims
 from tailhound.model.names import capital, small
 from tailhound.slack.escape import Mrkdwn
@@ -52,7 +52,8 @@ def _unknown(found: UnknownClaims, ink: Ink) -> str:
 
 def _line(check: Check, found: Sequence[claims.Value], ink: Ink) -> str:
     """`✓ The cache got full: 99 % (needs 90 %)`; a value that was told before is not told again."""
-    not_so = check.otherwise if check.truth is Truth.FALSE else ""
+    against = Truth.TRUE if check.part is Part.REFUTE else Truth.FALSE
+    not_so = check.otherwise if check.truth is against else ""
     claim = ink.said(capital(not_so) or check.claim)
     told = ", ".join(_value(value, ink) for value in found if value.text)
     bare = ", ".join(ink.figure(value.needs) for value in found if not value.text)

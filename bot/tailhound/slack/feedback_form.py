@@ -5,7 +5,6 @@ from typing import Final
 from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Click, Person
-from tailhound.slack.actions import RATING
 from tailhound.slack.events import Event
 from tailhound.slack.forms import Deed, Form, again, errors, missing
 from tailhound.slack.modals import feedback
@@ -39,15 +38,16 @@ class FeedbackForm(Form):
     def form_sent(self, ack: Ack, req: BoltRequest) -> None:
         """Stored first, then acknowledged; who sent it is asked while the incident is read."""
         event = Event.of(req)
+        field = feedback.first_field(event.view)
         asked, noted = self.asking(event), self.note(event)
         found = Gone() if noted is None else self.found(noted)
         opened = self.opened(asked)
         if isinstance(opened, str):
-            ack(errors({RATING: opened}))
+            ack(errors({field: opened}))
             return
         tools, note = self._tools, opened.note
         if not isinstance(found, Told) or found.value is None:
-            ack(errors({RATING: missing(found)}))
+            ack(errors({field: missing(found)}))
             return
         runbooks = tools.deeds.runbooks
         if feedback.is_stale(found.value, note):
@@ -59,7 +59,7 @@ class FeedbackForm(Form):
             ack(errors(said))
             return
         click = Click(note.incident, opened.person, event.envelope)
-        deed = Deed(lambda: tools.deeds.rate(click, said), RATING, _SAVED.format(found.value.id))
+        deed = Deed(lambda: tools.deeds.rate(click, said), field, _SAVED.format(found.value.id))
         self.store(ack, deed, opened)
 
     def _open(self, event: Event, person: Person, incident: str) -> None:

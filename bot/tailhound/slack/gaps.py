@@ -6,7 +6,7 @@ passed over. The words are `model.gaps`'; here they are shortened to the room th
 
 from collections.abc import Mapping, Sequence
 
-from tailhound.model import Cause, Diagnosis, Part, Verdict, telling, weighing
+from tailhound.model import Cause, Diagnosis, Part, Verdict, reasons, telling, weighing
 from tailhound.model.gaps import Gap, left_open
 from tailhound.model.names import cause_name, small
 from tailhound.slack.claims import value_seen
@@ -56,11 +56,10 @@ def _causes(head: str, causes: Sequence[Cause], ink: Ink, *, otherwise: str = ""
 def _because(cause: Cause, ink: Ink) -> str:
     check = weighing.deciding(cause)
     if check and any(seen.value is not None for seen in check.seen):
+        if words := reasons.words(check):
+            return f" ({ink.said(words)})"
         claim = ink.said(small(check.claim.rstrip(".")))
         seen = value_seen(check, ink)
-        if cause.verdict is Verdict.NOT_APPLICABLE:
-            is_number = not any(isinstance(seen.value, bool) for seen in check.seen)
-            return f" ({claim}: {(seen if is_number else '') or 'no'})"
         lead = "does not hold: " if check.part is not Part.REFUTE else ""
         return f" ({lead}{claim}{f': {seen}' if seen else ''})"
     because = telling.because(cause)

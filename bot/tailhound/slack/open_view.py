@@ -5,7 +5,8 @@ every text is escaped.
 import re
 from dataclasses import dataclass
 
-from tailhound.model import Cause, by_hand, candidates, neighbours, unusual
+from tailhound.model import Cause, by_hand, candidates, neighbours, next_look, unusual
+from tailhound.model.aftermath import aftermath
 from tailhound.model.candidates import WouldDecide
 from tailhound.model.gaps import next_gap
 from tailhound.model.names import capital, cause_name, plural, small
@@ -25,6 +26,9 @@ more than one thing that is unusual.
 
 _NAME, _CLAIM, _POINT = 40, 110, 180
 """Characters of a cause's name, of a claim and of something unusual, that are shown in any case."""
+
+_COMMAND = 320
+"""Characters of a command: half of one is of no use, and a name may be long."""
 
 _FACT = 90
 """Characters of a fact beside the symptom: our words, and numbers."""
@@ -138,11 +142,25 @@ class OpenView(VerdictView):
         return Mrkdwn(f"*Unknown, no sign measured:* {told}. {where}")
 
     @property
-    def capacity(self) -> Mrkdwn:
-        """`load x3, 2 of 2 replicas in service`: what to compare where the load is up and requests
-        wait; "" elsewhere.
+    def look_next(self) -> Mrkdwn:
+        """`2 of 3 pods are not ready: kubectl -n web describe pod api-1`: what was measured, and
+        what to look at; "" where nothing measured says that.
         """
-        return escape.sentence(neighbours.capacity(self.diagnosis), _CLAIM)
+        found = next_look.next_look(self.incident)
+        if found is None:
+            return _NOTHING
+        command = escape.code(found.command, _COMMAND) if found.command else ""
+        at = command or escape.sentence(found.at, _CLAIM)
+        return Mrkdwn(f"{escape.sentence(found.measured, _CLAIM)}: {at}")
+
+    @property
+    def aftermath(self) -> Mrkdwn:
+        """`No stage of a request was slower than usual.`: what is known of it once it is over."""
+        return Mrkdwn(
+            " ".join(
+                f"{escape.sentence(capital(one), _CLAIM)}." for one in aftermath(self.incident)
+            )
+        )
 
     @property
     def by_hand(self) -> tuple[Mrkdwn, ...]:

@@ -6,7 +6,7 @@ Names and notes come from outside, like all else; nobody is mentioned.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailhound.model import Feedback, Rating, Silenced
+from tailhound.model import Feedback, Rating, Silenced, sayings
 from tailhound.model.names import cause_name, plural
 from tailhound.model.wording import day_clock, duration
 from tailhound.slack import escape
@@ -108,7 +108,11 @@ class PeopleView(AlertView):
         return Rating.WRONG in ratings and not ratings & {Rating.RIGHT, Rating.PARTLY}
 
     def _word(self, one: Feedback) -> Mrkdwn:
-        """`*ana says:* wrong, it was node drain. “the drain came first”`."""
+        """`*ana says:* wrong, it was node drain. “the drain came first”`; where no cause had been
+        named `*ana:* none of the known causes: “a bad proxy”`.
+        """
+        if sayings.named_none(one):
+            return self._word_without_cause(one)
         told = one.rating.value
         cause = self.ink.value(cause_name(one.cause)) if one.cause else ""
         if cause and one.rating is Rating.PARTLY:
@@ -117,6 +121,12 @@ class PeopleView(AlertView):
             told = f"{told}, it was {cause}"
         note = self.ink.note(one.note)
         return Mrkdwn(f"*{self._name(one.by)} says:* {told}{f'. “{note}”' if note else ''}")
+
+    def _word_without_cause(self, one: Feedback) -> Mrkdwn:
+        told = sayings.what(one, self.ink.value(cause_name(one.cause)) if one.cause else "")
+        note = self.ink.note(one.note)
+        mark = "." if one.cause else ":"
+        return Mrkdwn(f"*{self._name(one.by)}:* {told}{f'{mark} “{note}”' if note else ''}")
 
     def _name(self, name: str) -> Mrkdwn:
         return self.ink.value(name) or Mrkdwn("somebody")

@@ -165,12 +165,18 @@ def _row(cause: Cause, check: Check) -> Row:
     bounds = needs.bounds(check) or _WITHOUT_BOUND[check.part]
     cells = (
         f"{claims.mark(check)} {check.claim.rstrip('.')}",
-        claims.told(check, 2, with_needs=False),
+        _seen(check),
         bounds,
         claims.stand(check, cause.runbook),
     )
     cut_cells = [cut(clean(text), most) or "-" for text, most in zip(cells, _CELLS, strict=True)]
     return cut_cells[0], cut_cells[1], cut_cells[2], cut_cells[3]
+
+
+def _seen(check: Check) -> str:
+    """What was seen, in whole values where one fits: half of one says something else."""
+    both = claims.told(check, 2, with_needs=False)
+    return both if len(both) <= _CELLS[1] else claims.told(check, 1, with_needs=False)
 
 
 def _fitting(rows: Sequence[Row]) -> list[Row]:

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from tailhound.model import Feedback, Incident, Rating
 from tailhound.model.names import plural
+from tailhound.model.sayings import named_none, what
 from tailhound.model.wording import day_clock
 from tailhound.store.accuracy import Record
 from tailhound.web.headline import name, seen
@@ -18,7 +19,11 @@ def sayings(incident: Incident) -> tuple[Feedback, ...]:
 
 
 def verdict_on(said: Feedback) -> str:
-    """`right`, `wrong: it was KV preemption`, `wrong: its cause is not in the list`."""
+    """`right`, `wrong: it was KV preemption`, `wrong: its cause is not in the list`; where no cause
+    had been named `it was KV preemption`, `none of the known causes`.
+    """
+    if named_none(said):
+        return what(said, name(seen(said.cause, 80)) if said.cause else "")
     word: str = said.rating.value
     if said.rating in (Rating.RIGHT, Rating.UNSURE):
         return word

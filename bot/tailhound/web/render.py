@@ -12,6 +12,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tailhound import __version__
 from tailhound.model import (
+    aftermath,
     by_hand,
     candidates,
     claims,
@@ -19,6 +20,7 @@ from tailhound.model import (
     may_change,
     names,
     neighbours,
+    next_look,
     stages,
     steps,
     telling,
@@ -123,7 +125,8 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     candidates.no_sign,
     neighbours.facts,
     neighbours.ruled_out,
-    neighbours.capacity,
+    next_look.next_look,
+    aftermath.aftermath,
     unusual.unusual,
     unusual.is_beyond,
     candidates.would_tell_apart,
@@ -139,6 +142,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.thin,
     words.groups,
     words.offers,
+    words.to_do,
     words.warnings,
     words.price,
     words.bars,

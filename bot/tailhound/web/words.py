@@ -18,13 +18,17 @@ from tailhound.model import (
     Diagnosis,
     Incident,
     Offer,
+    Outlook,
     Part,
     Stage,
     State,
+    by_hand,
     telling,
     weighing,
 )
+from tailhound.model.gaps import next_gap
 from tailhound.model.names import capital, small
+from tailhound.model.next_look import next_look
 from tailhound.model.stages import GROWTH_RATIO, NOTHING_SECONDS, name_of, unexplained
 from tailhound.model.wording import NOT_MEASURED, day_clock, duration, grown, with_usual
 from tailhound.rules.runbook import Mitigation
@@ -71,6 +75,24 @@ def offers(diagnosis: Diagnosis, *, over: bool = False) -> tuple[Offer, ...]:
     """
     named = (*telling.headline_causes(diagnosis), *telling.chain(diagnosis))
     return telling.offers(named, over=over)
+
+
+def to_do(incident: Incident) -> str:
+    """The heading of what to do; it promises nothing where there is nothing."""
+    if incident.state is State.RESOLVED:
+        return "What could be done"
+    if is_old(incident):
+        return "What could be done last time"
+    diagnosis = incident.diagnosis
+    if diagnosis is None or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
+        return "You can"
+    found = (
+        offers(diagnosis),
+        next_look(incident),
+        next_gap(diagnosis),
+        by_hand.by_hand(diagnosis),
+    )
+    return "You can" if any(found) else "No change is offered"
 
 
 def warnings(incident: Incident) -> tuple[str, ...]:

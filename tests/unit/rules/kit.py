@@ -121,6 +121,8 @@ confirm:
   - Loses real time: cpu.lost > lost
 optional:
   - Requests wait longer: queue.wait_seconds_ratio > long
+otherwise:
+  A CPU limit is set: it has no CPU limit
 refute:
   - Hardly ever stopped: cpu.throttled_ratio < hardly
 

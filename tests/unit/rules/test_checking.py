@@ -80,6 +80,7 @@ LINT = [
     ("cpu.throttled_ratio > strong", "cpu.throttled_ratio > 0.25", "bare-number", "error"),
     ("unit: seconds\n", "unit: seconds\n        promql: unchecked\n", "unchecked", "warning"),
     ("cpu.throttled_ratio > strong", "cpu.throttled_ratio > hardly", "unused", "warning"),
+    ("otherwise:\n  A CPU limit is set: it has no CPU limit\n", "", "otherwise", "warning"),
     ("    cost: none\n", "", "trade-offs", "warning"),
     ("    risk: medium\n", "    risk: high\n", "approval", "error"),
     ("    risk_of: its neighbours get less CPU\n", "", "trade-offs", "warning"),
@@ -105,6 +106,7 @@ def test_a_runbook_without_tests_or_a_way_to_be_refuted_is_told_so() -> None:
     for old in (
         "refute:\n  - Hardly ever stopped: cpu.throttled_ratio < hardly\n",
         "applies:\n  - A CPU limit is set: cpu.has_limit\n",
+        "otherwise:\n  A CPU limit is set: it has no CPU limit\n",
     ):
         assert old in bare
         bare = bare.replace(old, "")

@@ -89,7 +89,7 @@ def test_one_sentence_says_why() -> None:
         "1 of 2 claims hold, the rest is not measured and not needed. Stopped in more"
     )
     assert because(cpu={"throttled_ratio": 0.02}) == "Hardly ever stopped: 2 % (refuted under 5 %)."
-    assert because(cpu={"has_limit": False}) == "A CPU limit is set: does not hold."
+    assert because(cpu={"has_limit": False}) == "It has no CPU limit."
     assert because(cpu={"lost": None}) == "Evidence is missing for “Loses real time”."
     assert because(cpu={"throttled_ratio": 0.2}) == (
         "Decides neither way: nothing refutes it, but this does not hold: "
@@ -140,16 +140,33 @@ def test_an_optional_line_changes_the_confidence_and_no_verdict() -> None:
 
 def test_what_is_so_when_an_optional_claim_does_not_hold_is_told_in_the_authors_words() -> None:
     claim = load().optional[0].sentence
-    told = RUNBOOK.replace("refute:\n", f'otherwise:\n  "{claim}": nobody waits longer.\nrefute:\n')
+    told = RUNBOOK.replace("otherwise:\n", f'otherwise:\n  "{claim}": nobody waits longer.\n')
     for ratio, why in ((1.0, "nobody waits longer"), (None, f"“{claim}” is unknown")):
         runbook = load(told)
         judged = judge(runbook, facts(queue={"wait_seconds_ratio": ratio}))
         assert confidence(runbook, judged) == (Confidence.MEDIUM, why)
 
 
-def test_what_is_so_otherwise_belongs_to_an_optional_claim() -> None:
-    told = RUNBOOK.replace("refute:\n", "otherwise:\n  No such claim: nobody waits\nrefute:\n")
-    assert any("no optional claim 'No such claim'" in one.message for one in findings(told))
+OTHERWISE = "otherwise:\n  A CPU limit is set: it has no CPU limit\n"
+
+
+def test_a_claim_that_must_apply_is_never_told_as_a_no() -> None:
+    bare = RUNBOOK.replace(OTHERWISE, "")
+    assert because(bare, cpu={"has_limit": False}) == "“A CPU limit is set” does not hold."
+    assert because(cpu={"has_limit": False}) == "It has no CPU limit."
+
+
+def test_what_rules_a_cause_out_is_told_in_the_authors_words_where_they_have_some() -> None:
+    told = RUNBOOK.replace("otherwise:\n", "otherwise:\n  Hardly ever stopped: no quota bites\n")
+    assert because(told, cpu={"throttled_ratio": 0.02}) == "No quota bites."
+    assert because(told).startswith("All 2 claims hold. Stopped in more")
+
+
+def test_what_is_so_otherwise_belongs_to_a_claim_that_can_speak_against_the_cause() -> None:
+    for sentence in ("No such claim", "Loses real time"):
+        told = RUNBOOK.replace("otherwise:\n", f"otherwise:\n  {sentence}: nobody waits\n")
+        message = f"no applies, optional or refute claim {sentence!r}"
+        assert any(message in one.message for one in findings(told))
 
 
 def test_what_lowers_the_confidence_is_told() -> None:
@@ -294,6 +311,6 @@ def test_a_claim_of_which_nothing_was_measured_is_unknown_and_counts_as_its_auth
 
 def test_a_claim_about_what_is_known_is_answered_without_a_measurement() -> None:
     read = "  - Pressure is counted: known(cpu.pressure_ratio)"
-    runbook = load(RUNBOOK.replace("refute:\n", f"{read}\nrefute:\n"))
-    found = judge(runbook, facts()).part(Part.OPTIONAL)[-1]
+    runbook = load(RUNBOOK.replace("optional:\n", f"optional:\n{read}\n"))
+    found = judge(runbook, facts()).part(Part.OPTIONAL)[0]
     assert (found.truth, found.taken) == (F, None)

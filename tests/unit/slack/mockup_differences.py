@@ -45,6 +45,7 @@ MEAN: Final = "A stage is a mean: beside a p99 that has to be said."
 LINKED: Final = "A resolved message leads to its page, too."
 THEN: Final = "Where the time went then is told afterwards, too."
 ONCE: Final = "What several claims, or a value and its bound, say alike is said once."
+UNNAMED: Final = "Where no cause was named nothing can be wrong: the form asks what it was."
 BEGAN: Final = "When each cause began is told here as in a chain."
 
 
@@ -151,6 +152,7 @@ HERE: Final[Mapping[str, Slots]] = {
         ),
     },
     "unknown": {
+        "L": (Differs("Wrong? Tell us the cause", "Tell us the cause", UNNAMED),),
         "H": (Differs("slow writes", "slow write wait", "What is slow is told by its own name."),),
         "T": (
             Differs("nvme0n1 write wait", "write wait", "A symptom names no part of a host."),

@@ -204,7 +204,42 @@ def test_a_diagnosis_of_any_kind_can_be_rated(
         room.show(CONFIRMED)
         room.press("wrong")
         room.modal(lambda view: "submit" in view.body)
-        assert sent(room, rating="wrong", cause=causes(room)[1]) == {}
+        rating = {"rating": "wrong"} if incident is TWO_FIT else {}
+        assert sent(room, **rating, cause=causes(room)[1]) == {}
+
+
+@pytest.fixture
+def unnamed(runbooks: tuple[Runbook, ...]) -> Iterator[Floor]:
+    with floor() as made:
+        made.desk.runbooks = runbooks
+        made.desk.incidents["8R5W"] = UNKNOWN
+        made.show(CONFIRMED)
+        made.press("wrong")
+        made.modal(lambda view: "submit" in view.body)
+        yield made
+
+
+def test_where_no_cause_was_named_the_form_asks_what_it_was(unnamed: Floor) -> None:
+    view = unnamed.slack.modal()
+    assert view is not None
+    asked = str(view.body["blocks"])
+    assert "What was it?" in asked
+    assert "None of these: what was it? (optional)" in asked
+    assert "none of these" in asked
+    for word in ("The diagnosis was", "Right, but not the whole story", "How do you know?"):
+        assert word not in asked
+    assert list(preset(unnamed)) == ["cause", "note"]
+
+
+def test_none_of_these_is_an_answer_with_what_it_was(unnamed: Floor) -> None:
+    assert sent(unnamed, cause="-", note="a bad proxy") == {}
+    word = unnamed.desk.stored[0][2]
+    assert word == Word(rating=Rating.WRONG, cause="", note="a bad proxy")
+
+
+def test_without_an_answer_nothing_is_stored(unnamed: Floor) -> None:
+    assert "cause" in sent(unnamed, note="a bad proxy")
+    assert not unnamed.desk.stored
 
 
 def test_there_are_never_more_than_a_hundred_causes(runbooks: tuple[Runbook, ...]) -> None:

@@ -1,8 +1,8 @@
 """The form *What was it really?*: how good the diagnosis was, and what the cause was. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from tailhound.model import Feedback, Incident, Rating, candidates, telling
 from tailhound.model.names import capital, cause_name
@@ -29,6 +29,7 @@ _COUNTS: Final = (
 )
 _BEFORE: Final = "This is what you said before; what you save now takes its place. "
 NOT_IN_LIST: Final = "-"
+_CHOOSE: Final = "Choose one of these."
 _RATINGS: Final = {
     "right": (Rating.RIGHT, "Right"),
     "partly": (Rating.PARTLY, "Right, but not the whole story"),
@@ -59,20 +60,41 @@ def form(
     causes = [sheet.option(_title(one), one.id) for one in shown]
     cut = f"The nearest {len(shown)} of {len(runbooks)} runbooks: name another one below."
     hint = {"hint": plain(cut)} if len(shown) < len(runbooks) else {}
-    causes.append(sheet.option("not in this list", NOT_IN_LIST))
+    none = "not in this list" if names_a_cause(incident) else "none of these"
+    causes.append(sheet.option(none, NOT_IN_LIST))
     rated = _chosen(ratings, _rating_id(mine)) if mine else None
     named = _chosen(causes, _cause_id(mine)) if mine else None
     text = sheet.text_field(NOTE, NOTE_LENGTH, _EVERYONE, mine.note[:NOTE_LENGTH] if mine else "")
+    asked = [
+        sheet.field("The diagnosis was", sheet.radio(RATING, ratings, rated)),
+        sheet.field("The cause was", sheet.select(CAUSE, causes, named), optional=True, **hint),
+        sheet.field("How do you know? (optional)", text, optional=True),
+    ]
+    if not names_a_cause(incident):
+        asked = [
+            sheet.field("What was it?", sheet.select(CAUSE, causes, named), **hint),
+            sheet.field("None of these: what was it? (optional)", text, optional=True),
+        ]
     return sheet.view(
         frame(replace(note, seen=_mark(incident)), "Save"),
         [
             section("changed", f"{CHANGED}{_headline(incident)}.") if changed else None,
-            sheet.field("The diagnosis was", sheet.radio(RATING, ratings, rated)),
-            sheet.field("The cause was", sheet.select(CAUSE, causes, named), optional=True, **hint),
-            sheet.field("How do you know? (optional)", text, optional=True),
+            *asked,
             context("small", f"{_BEFORE if mine else ''}{_COUNTS}"),
         ],
     )
+
+
+def names_a_cause(incident: Incident) -> bool:
+    """Whether a cause is named that can be right or wrong; else the form asks what it was."""
+    return bool(telling.headline_causes(incident.diagnosis))
+
+
+def first_field(sent: Mapping[str, Any]) -> str:
+    """The field of a sent form under which trouble is told that belongs to none."""
+    blocks = sent.get("blocks")
+    ids = [one.get("block_id") for one in blocks or () if isinstance(one, Mapping)]
+    return RATING if RATING in ids else CAUSE
 
 
 def _rating_id(mine: Feedback) -> str:
@@ -123,17 +145,20 @@ def _title(runbook: Runbook) -> str:
 
 def word(sent: View, incident: Incident, runbooks: Sequence[Runbook]) -> Word | dict[str, str]:
     """What a sent form says; what is wrong with it, by field, otherwise."""
+    note = clean(sheet.chosen(sent, NOTE))[:NOTE_LENGTH]
+    cause = sheet.chosen(sent, CAUSE)
+    given, cause = bool(cause), "" if cause == NOT_IN_LIST else cause
+    if cause and all(one.id != cause for one in listed(incident, runbooks)):
+        return {CAUSE: _CHOOSE}
+    if not names_a_cause(incident):
+        return Word(rating=Rating.WRONG, cause=cause, note=note) if given else {CAUSE: _CHOOSE}
     found = _RATINGS.get(sheet.chosen(sent, RATING))
     if found is None:
-        return {RATING: "Choose one of these."}
-    rating, cause = found[0], sheet.chosen(sent, CAUSE)
-    cause = "" if cause == NOT_IN_LIST else cause
-    if cause and all(one.id != cause for one in listed(incident, runbooks)):
-        return {CAUSE: "Choose one of these."}
+        return {RATING: _CHOOSE}
+    rating = found[0]
     named = [one.runbook for one in telling.headline_causes(incident.diagnosis)]
     if rating is Rating.WRONG and named == [cause]:
         return {CAUSE: "This is the cause that was named. Choose another one, or Right above."}
-    if rating is Rating.WRONG and not sheet.chosen(sent, CAUSE):
+    if rating is Rating.WRONG and not given:
         return {CAUSE: "Choose what it was, or “not in this list” where nobody knows."}
-    note = clean(sheet.chosen(sent, NOTE))[:NOTE_LENGTH]
     return Word(rating=rating, cause=cause, note=note)

@@ -1,0 +1,189 @@
+"""Where to look next while no cause is confirmed: one line, made of what was measured. Pure.
+
+It names no suspect. Each rule speaks only where the evidence says so, and stays silent where
+something that it rests on was not measured. Texts and commands are not escaped.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tailhound.model.evidence import EvidenceStatus, FactValue
+from tailhound.model.incident import Incident
+from tailhound.model.names import plural
+from tailhound.model.neighbours import capacity
+from tailhound.model.stages import slow_stages
+from tailhound.model.symptomless import LATENCY
+from tailhound.model.verdict import Diagnosis, Outlook
+
+_REPLICAS, _ROLLOUT = "prometheus.replicas", "kubernetes.rollout"
+_SCALER, _SUBJECT = "prometheus.autoscaler", "tailhound.subject"
+
+_EDGES: Final = ("the ingress", "the mesh")
+"""Who counts failed requests in front of the pods."""
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
+"""A name that Kubernetes gives; anything else is put into no command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was measured, and what to look at, without a full stop; `command` shows that, "" where
+    there is none, or a name in it is not known.
+    """
+
+    measured: str
+    at: str
+    command: str = ""
+
+    @property
+    def text(self) -> str:
+        """`2 of 3 pods are not ready: kubectl -n web describe pod api-1`."""
+        return f"{self.measured}: {self.command or self.at}"
+
+
+def next_look(incident: Incident) -> Look | None:
+    """The first thing to look at; None where nothing that was measured says one."""
+    diagnosis = incident.diagnosis
+    if diagnosis is None or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
+        return None
+    seen = _Seen(diagnosis, incident.subject.namespace)
+    return next((look for rule in _RULES if (look := rule(seen)) is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the rules look at."""
+
+    diagnosis: Diagnosis
+    namespace: str
+
+    def facts(self, collector: str) -> Mapping[str, FactValue]:
+        """The facts of a collector that answered; none where it did not."""
+        found = (
+            one.facts
+            for one in self.diagnosis.evidence
+            if one.collector == collector and one.status is EvidenceStatus.COLLECTED
+        )
+        return next(found, {})
+
+    def amount(self, collector: str, fact: str) -> float | None:
+        """One fact as a number; None where it is not known."""
+        value = self.facts(collector).get(fact)
+        known = isinstance(value, int | float) and not isinstance(value, bool)
+        return float(value) if known and isinstance(value, int | float) else None
+
+    def kubectl(self, *words: str) -> str:
+        """A command in the namespace; "" where a name in it is no plain name."""
+        named = all(_NAME.fullmatch(word) for word in (self.namespace, words[-1]))
+        return shlex.join(("kubectl", "-n", self.namespace, *words)) if named else ""
+
+    @property
+    def unready(self) -> Iterator[str]:
+        """The pods that run and are not ready: what starts, fails or is taken away tells itself."""
+        pods = self.facts(_ROLLOUT).get("pods")
+        for pod in pods if isinstance(pods, tuple | list) else ():
+            if not isinstance(pod, Mapping) or pod.get("ready") is not False:
+                continue
+            if not any(pod.get(why) for why in ("starting", "disrupted")):
+                yield str(pod.get("pod", ""))
+
+
+def _not_ready(seen: _Seen) -> Look | None:
+    """Pods that are not ready: by name where Kubernetes told, else as replicas that are missing."""
+    unready = list(seen.unready)
+    total = seen.amount(_ROLLOUT, "pods_count")
+    if unready and total:
+        are = "are" if len(unready) > 1 else "is"
+        text = f"{len(unready)} of {plural(round(total), 'pod')} {are} not ready{_unasked(seen)}"
+        return Look(text, "why they are not", seen.kubectl("describe", "pod", unready[0]))
+    short, wanted = (
+        seen.amount(_REPLICAS, "missing_count"),
+        seen.amount(_REPLICAS, "desired_count"),
+    )
+    if seen.facts(_ROLLOUT) or not short or not wanted:
+        return None
+    are = "are" if short > 1 else "is"
+    text = f"{round(short)} of {plural(round(wanted), 'replica')} {are} not in service"
+    return Look(f"{text}{_unasked(seen)}", "why they are not", seen.kubectl("get", "pods"))
+
+
+def _unasked(seen: _Seen) -> str:
+    """That the autoscaler asks for no more, where one owns the workload."""
+    owns = seen.facts(_SCALER).get("exists") is True
+    none = owns and seen.amount(_SCALER, "asked_count") == 0
+    return ", and the autoscaler asked for no more" if none else ""
+
+
+def _in_front(seen: _Seen) -> Look | None:
+    """Requests fail in front of pods that are ready and as fast as usual."""
+    symptom = seen.diagnosis.symptom
+    source = seen.facts(LATENCY).get("error_source")
+    if symptom is None or symptom.unit != "ratio" or source not in _EDGES:
+        return None
+    if _pods_fail(seen) or not _all_ready(seen) or not as_fast_as_usual(seen.diagnosis):
+        return None
+    told = f"requests fail at {source} while all pods are ready and no stage is slower"
+    return Look(told, "which status it answers, and its limits")
+
+
+def _pods_fail(seen: _Seen) -> bool:
+    """Whether the pods themselves count failed requests, or nobody can tell that of those that are
+    counted.
+    """
+    rows = seen.facts(LATENCY).get("errors")
+    own = [
+        row
+        for row in (rows if isinstance(rows, tuple | list) else ())
+        if isinstance(row, Mapping) and row.get("source") not in _EDGES
+    ]
+    return any(row.get("ratio") is not None and row.get("ratio") != 0 for row in own)
+
+
+def _all_ready(seen: _Seen) -> bool:
+    """Whether every pod is known to be ready."""
+    total, ready = seen.amount(_ROLLOUT, "pods_count"), seen.amount(_ROLLOUT, "ready_count")
+    if total and ready is not None:
+        return ready >= total
+    serving = seen.amount(_REPLICAS, "in_service_count")
+    return bool(serving) and seen.amount(_REPLICAS, "missing_count") == 0
+
+
+def as_fast_as_usual(diagnosis: Diagnosis) -> bool:
+    """Whether stages were measured, each could be compared with its usual time, and none grew."""
+    known = all(
+        stage.seconds is not None and stage.usual_seconds is not None for stage in diagnosis.stages
+    )
+    return bool(diagnosis.stages) and known and not slow_stages(diagnosis)
+
+
+def _one_of_several(seen: _Seen) -> Look | None:
+    """One pod that is slow while others are not, or several on one node while others are not."""
+    slow, nodes = seen.diagnosis.slow_pods, seen.diagnosis.slow_nodes
+    total = seen.amount(_SUBJECT, "pods_count")
+    if total is None or not 0 < len(slow) < total:
+        return None
+    of_all = f"of {plural(round(total), 'pod')}"
+    if len(slow) == 1:
+        return Look(f"one {of_all} is slow, {slow[0]}", "its logs", seen.kubectl("logs", slow[0]))
+    if len(nodes) == 1 and f"all on {nodes[0]}" in seen.diagnosis.scope:
+        known = bool(_NAME.fullmatch(nodes[0]))
+        command = shlex.join(("kubectl", "describe", "node", nodes[0])) if known else ""
+        return Look(f"{len(slow)} {of_all} are slow, all on {nodes[0]}", "that node", command)
+    return None
+
+
+def _load(seen: _Seen) -> Look | None:
+    """Load that is up while requests wait."""
+    found = capacity(seen.diagnosis)
+    return Look("compare load with capacity", found) if found else None
+
+
+_RULES: Final[tuple[Callable[[_Seen], Look | None], ...]] = (
+    _not_ready,
+    _in_front,
+    _one_of_several,
+    _load,
+)

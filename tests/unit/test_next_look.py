@@ -1,0 +1,233 @@
+"""Where to look next without a cause: only what was measured says so, and no suspect is named."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tailhound.cli.text import rows
+from tailhound.model import (
+    Evidence,
+    EvidenceStatus,
+    FactValue,
+    Incident,
+    Outlook,
+    Stage,
+    Subject,
+    Symptom,
+)
+from tailhound.model.next_look import Look, next_look
+from tailhound.model.symptomless import LATENCY
+from tailhound.slack.blocks import message
+from tests.samples.hostile import HOSTILE
+from tests.samples.incidents import CONFIRMED, TWO_FIT, UNKNOWN
+from tests.samples.story import NOW
+from tests.unit.no_cause import wrongs
+from tests.unit.test_neighbours import DEMAND, LOAD, QUEUE
+from tests.unit.web.test_incident_page import html_of, text_of
+
+QUIET = Stage(stage="decode", seconds=3.0, usual_seconds=3.0)
+SHARE = Symptom(name="error share at the ingress", value=0.32, unit="ratio", usual=0.0)
+
+
+def evidence(collector: str, **facts: FactValue) -> Evidence:
+    return Evidence(
+        name=collector, collector=collector, status=EvidenceStatus.COLLECTED, facts=facts
+    )
+
+
+def pods(*ready: bool | None, **more: Any) -> Evidence:
+    states = tuple(
+        {"pod": f"api-{at}", "ready": one, "starting": False, "disrupted": False} | more
+        for at, one in enumerate(ready)
+    )
+    return evidence(
+        "kubernetes.rollout",
+        pods=states,
+        pods_count=len(ready),
+        ready_count=sum(one is True for one in ready),
+    )
+
+
+def replicas(missing: int | None, wanted: int | None = 3) -> Evidence:
+    served = None if missing is None or wanted is None else wanted - missing
+    return evidence(
+        "prometheus.replicas",
+        missing_count=missing,
+        desired_count=wanted,
+        in_service_count=served,
+    )
+
+
+IDLE = evidence("prometheus.autoscaler", exists=True, asked_count=0)
+FAILING = evidence(LATENCY, error_source="the ingress", error_ratio=0.32)
+THREE = evidence("tailhound.subject", pods_count=3)
+
+
+def incident(*found: Evidence, **more: Any) -> Incident:
+    asked = UNKNOWN.diagnosis
+    assert asked is not None
+    plain: dict[str, Any] = {"slow_pods": (), "slow_nodes": (), "scope": "", "stages": (QUIET,)}
+    diagnosis = replace(asked, causes=(), evidence=found, **(plain | more))
+    subject = Subject(kind=UNKNOWN.subject.kind, namespace="web", workload="api")
+    return replace(UNKNOWN, diagnosis=diagnosis, subject=subject)
+
+
+def told(*found: Evidence, **more: Any) -> str:
+    look = next_look(incident(*found, **more))
+    return look.text if look else ""
+
+
+# --- pods that are not ready
+
+
+def test_a_pod_that_is_not_ready_is_described_by_its_name() -> None:
+    assert told(pods(True, False, False)) == (
+        "2 of 3 pods are not ready: kubectl -n web describe pod api-1"
+    )
+    assert told(pods(True, False)).startswith("1 of 2 pods is not ready: ")
+    assert told(pods(True, True, True)) == ""
+
+
+def test_a_pod_whose_readiness_nobody_knows_or_that_starts_is_no_unready_one() -> None:
+    assert told(pods(True, None)) == ""
+    assert told(pods(True, False, starting=True)) == ""
+    assert told(pods(True, False, disrupted=True)) == ""
+    failed = replace(pods(True, False), status=EvidenceStatus.TIMEOUT)
+    assert told(failed) == ""
+
+
+@pytest.mark.parametrize(
+    ("facts", "asks"),
+    [
+        ({"exists": True, "asked_count": 0}, True),
+        ({"exists": True, "asked_count": 2}, False),
+        ({"exists": True, "asked_count": None}, False),
+        ({"exists": False, "asked_count": 0}, False),
+        ({}, False),
+    ],
+)
+def test_that_the_autoscaler_asked_for_no_more_is_told_where_it_is_known(
+    facts: dict[str, FactValue], asks: bool
+) -> None:
+    text = told(pods(True, False), evidence("prometheus.autoscaler", **facts))
+    assert ("and the autoscaler asked for no more: kubectl" in text) is asks
+
+
+def test_without_kubernetes_the_replicas_that_are_missing_are_told() -> None:
+    assert told(replicas(2)) == "2 of 3 replicas are not in service: kubectl -n web get pods"
+    for missing, wanted in ((0, 3), (None, 3), (2, None), (2, 0)):
+        assert told(replicas(missing, wanted)) == ""
+    assert told(replicas(2), pods(True, False, starting=True)) == "", "Kubernetes knows better"
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "-n", "--all", "a b", "$(id)", "a;b", "API", ""])
+def test_a_hostile_name_is_put_into_no_command(name: str) -> None:
+    hostile = incident(pods(True, False, pod=name))
+    assert next_look(hostile) == Look("1 of 2 pods is not ready", "why they are not")
+    subject = replace(hostile.subject, namespace=name)
+    elsewhere = replace(incident(pods(True, False)), subject=subject)
+    assert next_look(elsewhere) == Look("1 of 2 pods is not ready", "why they are not")
+
+
+# --- requests that fail in front of the pods
+
+
+def front(*found: Evidence, **more: Any) -> str:
+    return told(*found, **({"symptom": SHARE} | more))
+
+
+def test_failing_requests_in_front_of_well_pods_lead_to_the_ingress() -> None:
+    assert (
+        front(FAILING, replicas(0))
+        == front(FAILING, pods(True, True))
+        == (
+            "requests fail at the ingress while all pods are ready and no stage is slower: which "
+            "status it answers, and its limits"
+        )
+    )
+
+
+def test_the_ingress_is_named_only_where_pods_and_stages_are_known_to_be_as_usual() -> None:
+    assert front(FAILING) == "", "nobody knows whether the pods are ready"
+    assert "requests fail" not in front(FAILING, pods(True, False))
+    assert front(FAILING, replicas(None)) == ""
+    slow = Stage(stage="queue", seconds=3.0, usual_seconds=0.1)
+    young = Stage(stage="queue", seconds=3.0, usual_seconds=None)
+    for stages in ((QUIET, slow), (QUIET, young), ()):
+        assert front(FAILING, replicas(0), stages=stages) == ""
+    assert front(replace(FAILING, facts={"error_source": "the engine"}), replicas(0)) == ""
+    assert told(FAILING, replicas(0), symptom=replace(SHARE, unit="seconds")) == ""
+
+
+def test_pods_that_fail_requests_themselves_are_not_passed_over() -> None:
+    for ratio, is_front in ((0.3, False), (0.0, True), (None, True)):
+        rows_ = ({"source": "the engine", "ratio": ratio},)
+        own = replace(FAILING, facts={**FAILING.facts, "errors": rows_})
+        assert bool(front(own, replicas(0))) is is_front
+
+
+# --- one of several
+
+
+def test_one_slow_pod_of_several_is_named_with_its_logs() -> None:
+    assert told(THREE, slow_pods=("api-2",)) == (
+        "one of 3 pods is slow, api-2: kubectl -n web logs api-2"
+    )
+    assert told(slow_pods=("api-2",)) == "", "nobody knows how many there are"
+    assert told(THREE, slow_pods=("api-0", "api-1", "api-2")) == ""
+    assert told(replace(THREE, facts={"pods_count": 1}), slow_pods=("api-2",)) == ""
+
+
+def test_slow_pods_on_one_node_lead_to_that_node_where_others_run_elsewhere() -> None:
+    two: dict[str, Any] = {"slow_pods": ("api-1", "api-2"), "slow_nodes": ("gpu-1",)}
+    assert told(THREE, **two, scope="2 of 3 pods, all on gpu-1") == (
+        "2 of 3 pods are slow, all on gpu-1: kubectl describe node gpu-1"
+    )
+    assert told(THREE, **two, scope="2 of 3 pods") == ""
+    assert told(THREE, **(two | {"slow_nodes": ("gpu-1", "gpu-2")}), scope="2 of 3 pods") == ""
+
+
+# --- load, and nothing at all
+
+
+def test_load_that_is_up_while_requests_wait_is_compared_with_capacity() -> None:
+    assert told(DEMAND, LOAD, stages=(QUEUE,), load="up") == ("compare load with capacity: load x3")
+    assert told(DEMAND, LOAD, stages=(QUEUE,), load="flat") == ""
+
+
+def test_where_nothing_was_measured_nothing_is_said() -> None:
+    nothing = incident()
+    assert next_look(nothing) is None
+    assert "Look next" not in str(message(nothing, page_url="", now=NOW).blocks)
+    assert "Look next" not in text_of(nothing)
+    assert "No change is offered" in text_of(nothing)
+    assert "You can" not in text_of(nothing)
+
+
+def test_beside_a_cause_that_was_found_nothing_else_is_looked_at() -> None:
+    for found in (CONFIRMED, TWO_FIT):
+        assert found.diagnosis is not None
+        diagnosis = replace(found.diagnosis, evidence=(pods(True, False),))
+        assert next_look(replace(found, diagnosis=diagnosis)) is None
+    blind = replace(incident(pods(True, False)).diagnosis, outlook=Outlook.BLIND)  # type: ignore[type-var]
+    assert next_look(replace(UNKNOWN, diagnosis=blind)) is None
+
+
+# --- where people read it
+
+
+def test_message_page_and_terminal_tell_it_alike() -> None:
+    it = incident(pods(True, False, False), IDLE)
+    command = "kubectl -n web describe pod api-1"
+    slack = str(message(it, page_url="", now=NOW).blocks).replace("\\xa0", " ")
+    measured = "2 of 3 pods are not ready, and the autoscaler asked for no more"
+    assert f"*Look next:* {measured}: `{command}`" in slack
+    page = text_of(it)
+    assert f"Look next: {measured}:" in " ".join(page.split())
+    assert f"<code>{command}</code>" in html_of(it)
+    assert "You can" in page
+    terminal = "\n".join(rows(it, NOW)).replace("\u00a0", " ")
+    assert f"look next {measured}" in terminal
+    assert command in terminal
+    assert wrongs(it, NOW) == []
