@@ -186,6 +186,12 @@ def ended(incident: Incident) -> str:
     return "not heard of since" if incident.unheard else "resolved"
 
 
+def silenced(incident: Incident, now: datetime) -> str:
+    """`silenced until 21:09 UTC`, by the silence that ends last; "" while nothing is."""
+    held = [one.until for one in incident.silences if one.holds(now)]
+    return f"silenced until {day_clock(max(held), now)}" if held else ""
+
+
 def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:
     """When the symptom began, as the effect of the chain, and a remark on that ("" for none).
 

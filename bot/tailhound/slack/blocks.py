@@ -15,7 +15,7 @@ from tailhound.model import Incident, State
 from tailhound.model.incident import CLOSED_STATES
 from tailhound.notifiers import Like
 from tailhound.slack.buttons import Offers, to_do, to_look
-from tailhound.slack.ink import IN_THREAD, INKS, ON_PAGE, Ink
+from tailhound.slack.ink import IN_THREAD, INKS, ON_PAGE, ROOMY, Ink
 from tailhound.slack.kit import Block, actions, context, header, section
 from tailhound.slack.limits import (
     BUDGETS,
@@ -130,6 +130,19 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
         texts[slot] = _shorter(slot, sheet.view, budget)
         result = _message(texts, sheet)
     return result
+
+
+def whole_texts(incident: Incident, *, page_url: str, now: datetime) -> dict[str, str]:
+    """The slots' texts for who asked for them: with the room of an answer, not of a message."""
+    view = View(
+        incident=incident,
+        now=now,
+        ink=replace(ROOMY, rest=ON_PAGE if page_url else IN_THREAD),
+        page=bool(page_url),
+        asks=False,
+        page_url=page_url,
+    )
+    return {slot: text for slot in "HSWDEN" if (text := render(slot, view))}
 
 
 def _texts(sheet: _Sheet) -> dict[str, str]:

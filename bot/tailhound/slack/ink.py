@@ -115,6 +115,10 @@ INKS: Final = (
 """From roomy to tight. The tightest fits every budget, whatever the values are."""
 
 
+ROOMY: Final = Ink(60, 800, 12)
+"""For an answer that somebody asked for: no message has to stay short for it."""
+
+
 def _tersely(steps: int, roomy: Ink = INKS[2]) -> tuple[Ink, ...]:
     """First whole things go, one after the other, then lines, then values are cut."""
     tighter = INKS[INKS.index(roomy) + 1 :]
