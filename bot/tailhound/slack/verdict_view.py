@@ -110,7 +110,7 @@ class VerdictView(PeopleView):
 
     @property
     def how_grave_alone(self) -> Mrkdwn:
-        """`severity page, 3 alerts`: how grave it is, where that stands without the alert's name."""
+        """`severity page, 3 alerts`: how grave it is, without the alert's name."""
         return Mrkdwn(f"severity {self.how_grave}") if self.severity else self.how_grave
 
     @property
