@@ -165,8 +165,7 @@ HERE: Final[Mapping[str, Slots]] = {
             )),
             Differs("\n*Would decide:* drive health, free space and last trim of `db-1`",
                     ". Not known: “nearly full, or not trimmed for a week”; “cool enough”; + 1 "
-                    "more on the page\n*Unknown, no sign measured:* NVMe timeouts. How to check: "
-                    "on the page", OPEN),
+                    "more on the page\n*Unknown, no sign measured:* NVMe timeouts.", OPEN),
         ),
         "D": (
             Differs(
