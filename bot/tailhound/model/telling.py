@@ -15,6 +15,7 @@ from tailhound.model.names import backend_name, plural, small
 from tailhound.model.symptomless import symptomless
 from tailhound.model.verdict import Cause, Confidence, Diagnosis, Offer, Outlook, Symptom, Verdict
 from tailhound.model.wording import clock, count, day_clock, with_usual
+from tailhound.truth import Truth
 
 _ENDS = {
     EvidenceStatus.COLLECTED: "answered",
@@ -209,7 +210,8 @@ def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:
 
 
 def counts(diagnosis: Diagnosis | None) -> str:
-    """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`.
+    """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`; `12 of 14` where nobody could
+    check two.
 
     Zero is told of what is confirmed, unknown or ruled out: it is news. Causes that do not apply
     are told where there are any. What is confirmed and explains no symptom is no confirmed cause.
@@ -222,7 +224,15 @@ def counts(diagnosis: Diagnosis | None) -> str:
         words[Verdict.CONFIRMED] = "present without a symptom"
     amounts = [(sum(one.verdict is verdict for one in causes), words[verdict]) for verdict in order]
     told = [f"{amount} {word}" for amount, word in amounts if amount or word != "not applicable"]
-    return f"{plural(len(causes), 'cause')} checked: {', '.join(told)}"
+    left = sum(_is_unchecked(one) for one in causes)
+    of = f"{len(causes) - left} of " if left else ""
+    return f"{of}{plural(len(causes), 'cause')} checked: {', '.join(told)}"
+
+
+def _is_unchecked(cause: Cause) -> bool:
+    """Whether nobody could check a cause: no claim of an unknown one was decided."""
+    decided = any(check.counts is not Truth.UNKNOWN for check in cause.checks)
+    return cause.verdict is Verdict.UNKNOWN and not decided
 
 
 def rechecked(incident: Incident, now: datetime) -> str:

@@ -9,14 +9,19 @@ from collections.abc import Mapping, Sequence
 from tailhound.model import Cause, Diagnosis, Part, Verdict, claims, telling
 from tailhound.model.gaps import Gap, left_open
 from tailhound.model.names import cause_name, small
+from tailhound.model.stages import explained
 from tailhound.slack.claims import value_seen
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
 
 
 def not_confirmed(diagnosis: Diagnosis, ink: Ink) -> tuple[Mrkdwn, ...]:
-    """The lines of slot N; empty when there is nothing to say."""
-    refuted = telling.of(diagnosis, Verdict.REFUTED)
+    """The lines of slot N; empty when there is nothing to say. Of what is ruled out, first what
+    slows the stage that grew.
+    """
+    refuted = sorted(
+        telling.of(diagnosis, Verdict.REFUTED), key=lambda one: explained(diagnosis, one) is None
+    )
     absent = telling.of(diagnosis, Verdict.NOT_APPLICABLE)
     open_ = left_open(diagnosis)
     undecided, others = open_.undecided, _size(open_.evidence)
