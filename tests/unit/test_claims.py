@@ -307,6 +307,16 @@ def test_of_what_is_ruled_out_that_which_slows_the_slow_stage_is_told_first() ->
     assert told.startswith(f"*Ruled out ({len(OUT)}):* {cause_name(last.runbook)}")
 
 
+def test_unknown_causes_that_the_message_names_are_told_why_without_their_names() -> None:
+    assert UNKNOWN.diagnosis is not None
+    found = replace(UNKNOWN.diagnosis, causes=(*OUT, DNS), evidence=(), stages=())
+    again = "\n".join(not_confirmed(found, INKS[0]))
+    once = "\n".join(not_confirmed(found, INKS[0], named=(DNS,)))
+    assert again.count(cause_name(DNS.runbook)) == 1
+    assert cause_name(DNS.runbook) not in once
+    assert "*Could not check (1):* " in once
+
+
 def test_the_terminal_lists_values_and_needs_in_columns() -> None:
     lines = [plainly(line).strip() for line in rows(CONFIRMED, NOW)]
     first = next(line for line in lines if "more than a quarter" in line)
