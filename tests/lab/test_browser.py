@@ -13,8 +13,9 @@ from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 
 from tailhound.model import Incident, State
 from tailhound.web.stream import Room
+from tests.samples.causes import MAYBE_DRAINED
 from tests.samples.hostile import hostile
-from tests.samples.incidents import CONFIRMED, INVESTIGATING, LISTED
+from tests.samples.incidents import CONFIRMED, INVESTIGATING, LISTED, NO_SHELL
 from tests.samples.story import NOW
 from tests.unit.charts.samples import incident as charted
 from tests.unit.web.running import Running, running
@@ -196,10 +197,15 @@ def test_what_to_do_stands_on_the_first_screen_of_a_phone(
         assert opened.trouble == []
 
 
-def test_how_to_check_what_shows_no_sign_is_opened_by_its_link(
-    browser: Browser, server: Running
-) -> None:
-    with tab(browser, server, viewport=PHONE) as opened:
+def test_how_to_check_what_shows_no_sign_is_opened_by_its_link(browser: Browser) -> None:
+    assert NO_SHELL.diagnosis is not None
+    seen = tuple(
+        replace(one, facts={"evictions_count": 2}) if one.name in MAYBE_DRAINED.evidence else one
+        for one in NO_SHELL.diagnosis.evidence
+    )
+    it = replace(NO_SHELL, diagnosis=replace(NO_SHELL.diagnosis, evidence=seen))
+    shelf = Shelf((it, CONFIRMED))
+    with running(parts(shelf)) as server, tab(browser, server, viewport=PHONE) as opened:
         opened.go("incidents/2H8D")
         assert not opened.page.locator("#check pre").is_visible()
         opened.go("incidents/8R5W")

@@ -21,8 +21,10 @@ from tailhound.model import (
     weighing,
 )
 from tailhound.model.names import backend_name, capital, cause_name, listed, plural, small
+from tailhound.model.stages import slow_stages
 from tailhound.slack.blocks import message
 from tailhound.slack.claims import claim_lines
+from tailhound.slack.gaps import not_confirmed
 from tailhound.slack.ink import INKS
 from tailhound.truth import Truth
 from tests.samples.causes import DNS, OUT, THROTTLING, UNDECIDED, check
@@ -319,6 +321,32 @@ def test_slack_and_terminal_count_alike() -> None:
     assert counted == ("11 causes checked: 8 ruled out, 2 unknown, 1 not applicable, 0 confirmed")
     assert counted in slack_text("unknown")
     assert counted in "\n".join(rows(UNKNOWN, NOW))
+
+
+def test_a_cause_of_which_nothing_was_decided_is_not_counted_as_checked() -> None:
+    assert UNKNOWN.diagnosis is not None
+    blank = replace(UNDECIDED, runbook="x", checks=(check("It waits", None, name="a.b_count"),))
+    found = replace(UNKNOWN.diagnosis, causes=(*OUT[:2], blank))
+    assert telling.counts(found) == ("2 of 3 causes checked: 2 ruled out, 1 unknown, 0 confirmed")
+
+
+def test_of_what_is_ruled_out_that_which_slows_the_slow_stage_is_told_first() -> None:
+    assert UNKNOWN.diagnosis is not None
+    stage = slow_stages(UNKNOWN.diagnosis)[0].stage
+    *others, last = OUT
+    found = replace(UNKNOWN.diagnosis, causes=(*others, replace(last, slows=(stage,))))
+    told = not_confirmed(found, INKS[0])[0]
+    assert told.startswith(f"*Ruled out ({len(OUT)}):* {cause_name(last.runbook)}")
+
+
+def test_unknown_causes_that_the_message_names_are_told_why_without_their_names() -> None:
+    assert UNKNOWN.diagnosis is not None
+    found = replace(UNKNOWN.diagnosis, causes=(*OUT, DNS), evidence=(), stages=())
+    again = "\n".join(not_confirmed(found, INKS[0]))
+    once = "\n".join(not_confirmed(found, INKS[0], named=(DNS,)))
+    assert again.count(cause_name(DNS.runbook)) == 1
+    assert cause_name(DNS.runbook) not in once
+    assert "*Could not check (1):* " in once
 
 
 def test_the_terminal_lists_values_and_needs_in_columns() -> None:

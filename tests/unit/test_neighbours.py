@@ -277,13 +277,15 @@ def test_only_the_slow_host_is_asked_by_hand_where_it_is_known(
 
 
 def test_what_shows_no_sign_is_asked_by_hand_only_on_the_page() -> None:
-    found = hosts("gpu-1", slow=(), stage=QUEUE)
+    port = evidence("host", "ssh.rdma_ports", NOBODY, port="mlx5_0")
+    found = diagnosis(evidence=(port, DEMAND, LOAD), slow_nodes=(), stage=QUEUE)
     assert by_hand.by_hand(found) == ()
     assert [one.question for one in by_hand.to_check(found)] == ["ibstat"]
     it = replace(UNKNOWN, diagnosis=found)
     shown = message(it, page_url="https://bot/i/1", now=NOW)
     assert "ibstat" not in str(shown.blocks)
-    assert "https://bot/i/1#check|How to check: on the page" in str(shown.blocks)
+    told = "RDMA fabric can be checked by hand: 1 command on the page"
+    assert f"https://bot/i/1#check|{told}" in str(shown.blocks).replace("\u00a0", " ")
     assert "ibstat" in text_of(it)
     assert wrongs(it, NOW) == []
 
@@ -307,3 +309,12 @@ def test_every_surface_tells_the_facts_and_what_to_compare() -> None:
         assert "load with capacity: load x3, 2 of 2 replicas in service" in plain
         assert "KV preemption is ruled out: there were none" in plain
     assert wrongs(it, NOW) == []
+
+
+def test_what_nothing_shows_to_be_here_is_not_offered_to_be_checked() -> None:
+    found = hosts("gpu-1", slow=(), stage=QUEUE)
+    assert by_hand.to_check(found) == ()
+    it = replace(UNKNOWN, diagnosis=found)
+    shown = str(message(it, page_url="https://bot/i/1", now=NOW).blocks)
+    assert "by hand" not in shown
+    assert "ibstat" not in text_of(it)

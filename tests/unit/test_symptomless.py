@@ -90,7 +90,7 @@ def test_health_is_claimed_only_where_everything_was_measured_and_compared() -> 
                     reason="not asked: nobody could tell the pods of this incident",
                 ),
             ),
-            "unknown (not asked: nobody could tell the pods of this incident)",
+            "unknown (nobody could tell the pods of this incident)",
         ),
         (
             (evidence(status=EvidenceStatus.EMPTY, reason="no such series"),),

@@ -11,6 +11,7 @@ from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.plan import Facts, Plan, inputs_of
 from tailhound.diagnosis.rank import Ranked, rank
 from tailhound.diagnosis.resolve import Resolved
+from tailhound.diagnosis.resolved import blamed
 from tailhound.diagnosis.scope import places_of, scope_of
 from tailhound.diagnosis.symptom import (
     Rows,
@@ -23,6 +24,7 @@ from tailhound.diagnosis.symptom import (
 )
 from tailhound.model import (
     Cause,
+    Check,
     Diagnosis,
     Evidence,
     EvidenceStatus,
@@ -31,7 +33,7 @@ from tailhound.model import (
     Symptom,
     Verdict,
 )
-from tailhound.model.symptomless import symptomless
+from tailhound.model.symptomless import NOTHING_KNOWN, symptomless
 from tailhound.rules.judge import confidence, judge
 from tailhound.rules.loading import Site
 from tailhound.rules.offers import Known, offers
@@ -164,6 +166,7 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         judged,
         onset_known=onset is not None or runbook.onset is None,
         no_symptom=no_symptom,
+        why_open=lambda check: _why_open(case, runbook, check),
     )
     confirmed = judged.verdict is Verdict.CONFIRMED
     known = Known(facts=facts, thresholds=thresholds, mode=mode)
@@ -190,6 +193,16 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         owner=runbook.owner,
         slows=runbook.slows,
     )
+
+
+def _why_open(case: Case, runbook: Runbook, check: Check) -> str:
+    """Why nobody could look at a claim about pods that the labels do not name; "" otherwise."""
+    why = blamed(case.resolved.notes)
+    names = {case.plan.names[runbook.id, fact.partition(".")[0]] for fact in check.missing}
+    asked = [item.params for item in case.plan.evidence if item.name in names]
+    if not why.startswith(NOTHING_KNOWN) or not any(getattr(one, "pods", 0) == () for one in asked):
+        return ""
+    return why.removeprefix(NOTHING_KNOWN).partition("Fix:")[0].strip().rstrip(".")
 
 
 def _onset(runbook: Runbook, facts: Facts) -> datetime | None:

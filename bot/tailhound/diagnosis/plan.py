@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailhound.diagnosis.resolve import Resolved
-from tailhound.diagnosis.resolved import NOTHING_KNOWN, blamed
+from tailhound.diagnosis.resolved import blamed
 from tailhound.flow import Collector
 from tailhound.model import Evidence, EvidenceStatus, FactValue
+from tailhound.model.symptomless import NOTHING_KNOWN
 from tailhound.rules.expression import Condition
 from tailhound.rules.runbook import EvidencePlan, Runbook
 from tailhound.truth import Truth

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tailhound.model import Missing, Subject
+from tailhound.model.symptomless import NOTHING_KNOWN
 
 USUAL = (3600.0, 86400.0, 604800.0)
 """Seconds before now at which the same query tells what is usual: an hour, a day, a week."""
@@ -45,10 +46,6 @@ class Resolved:
     found_by: str = ""
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
-
-
-NOTHING_KNOWN = "no pods are known: "
-"""How the reason begins where the labels, not a backend, are why nobody can tell."""
 
 
 def unfound(subject: Subject, found: Resolved) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tailhound.model.candidates import explaining, without_sign
 from tailhound.model.evidence import ANSWERED, Asked
+from tailhound.model.symptomless import LATENCY
 from tailhound.model.unanswered import down, worth_asking
 from tailhound.model.verdict import Cause, Diagnosis
 
@@ -26,11 +27,33 @@ def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
 
 def to_check(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
     """The same of the unknown causes of which no sign was measured; no question stands in both."""
+    return tuple(dict.fromkeys(one for _, found in checkable(diagnosis) for one in found))
+
+
+def checkable(diagnosis: Diagnosis | None) -> tuple[tuple[Cause, tuple[Asked, ...]], ...]:
+    """Those causes with what to ask of each; without one of which nothing shows that there is
+    anything of it here: nothing of what it is about was measured.
+    """
     if diagnosis is None:
         return ()
     before = by_hand(diagnosis)
-    found = _of(without_sign(diagnosis), diagnosis)
-    return tuple(one for one in found if one not in before)
+    found = (
+        (cause, tuple(one for one in _of([cause], diagnosis) if one not in before))
+        for cause in without_sign(diagnosis)
+        if _is_here(cause, diagnosis)
+    )
+    return tuple((cause, asked) for cause, asked in found if asked)
+
+
+def _is_here(cause: Cause, diagnosis: Diagnosis) -> bool:
+    """Whether anything was measured of what a cause alone looks at, apart from the requests."""
+    wanted = {name for other in diagnosis.causes if other is not cause for name in other.evidence}
+    return any(
+        value not in (None, False, "", ())
+        for item in diagnosis.evidence
+        if item.name in cause.evidence and item.name not in wanted and item.collector != LATENCY
+        for value in item.facts.values()
+    )
 
 
 def _of(causes: Iterable[Cause], diagnosis: Diagnosis) -> tuple[Asked, ...]:

@@ -16,6 +16,9 @@ LATENCY = "prometheus.request_latency"
 LOOKED_BACK_SECONDS = 2600.0
 """The collectors look back for 45 minutes; a series that begins later is younger than that."""
 
+NOTHING_KNOWN = "no pods are known: "
+"""How a reason begins where the labels, not a backend, are why nobody can tell."""
+
 SAMPLES = 3
 """An onset needs three scrapes outside the band; with fewer nobody can tell."""
 
@@ -95,7 +98,8 @@ def _silent(items: Sequence[Evidence]) -> str:
         failed = next((one.detail for one in item.asked if one.status not in _FINE), "")
         why = failed or (item.reason if item.status not in _FINE else "")
         if why:
-            return small(why.partition("Fix:")[0].strip().rstrip("."))
+            told = small(why.partition("Fix:")[0].strip().rstrip("."))
+            return told.removeprefix("not asked: ").removeprefix(NOTHING_KNOWN)
     return ""
 
 

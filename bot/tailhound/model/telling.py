@@ -24,6 +24,7 @@ from tailhound.model.verdict import (
     Verdict,
 )
 from tailhound.model.wording import clock, count, day_clock, number, times, with_usual
+from tailhound.truth import Truth
 
 _ENDS = {
     EvidenceStatus.COLLECTED: "answered",
@@ -210,6 +211,12 @@ def ended(incident: Incident) -> str:
     return "not heard of since" if incident.unheard else "resolved"
 
 
+def silenced(incident: Incident, now: datetime) -> str:
+    """`silenced until 21:09 UTC`, by the silence that ends last; "" while nothing is."""
+    held = [one.until for one in incident.silences if one.holds(now)]
+    return f"silenced until {day_clock(max(held), now)}" if held else ""
+
+
 def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:
     """When the symptom began, as the effect of the chain, and a remark on that ("" for none).
 
@@ -227,7 +234,8 @@ def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:
 
 
 def counts(diagnosis: Diagnosis | None) -> str:
-    """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`.
+    """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`; `12 of 14` where nobody could
+    check two.
 
     Zero is told of what is confirmed, unknown or ruled out: it is news. Causes that do not apply
     are told where there are any. What is confirmed and explains no symptom is no confirmed cause.
@@ -240,7 +248,15 @@ def counts(diagnosis: Diagnosis | None) -> str:
         words[Verdict.CONFIRMED] = "present without a symptom"
     amounts = [(sum(one.verdict is verdict for one in causes), words[verdict]) for verdict in order]
     told = [f"{amount} {word}" for amount, word in amounts if amount or word != "not applicable"]
-    return f"{plural(len(causes), 'cause')} checked: {', '.join(told)}"
+    left = sum(_is_unchecked(one) for one in causes)
+    of = f"{len(causes) - left} of " if left else ""
+    return f"{of}{plural(len(causes), 'cause')} checked: {', '.join(told)}"
+
+
+def _is_unchecked(cause: Cause) -> bool:
+    """Whether nobody could check a cause: no claim of an unknown one was decided."""
+    decided = any(check.counts is not Truth.UNKNOWN for check in cause.checks)
+    return cause.verdict is Verdict.UNKNOWN and not decided
 
 
 def rechecked(incident: Incident, now: datetime) -> str:

@@ -11,11 +11,11 @@ Before that, `applies`: one line that does not hold makes it not applicable, wha
 an unknown one leaves only refuted or unknown.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tailhound.model import Check, Confidence, Part, Verdict, claims, reasons
-from tailhound.model.names import capital, plural
+from tailhound.model.names import capital, plural, small
 from tailhound.rules.expression import Facts
 from tailhound.rules.runbook import Claim, Runbook
 from tailhound.truth import Truth, all_of, any_of
@@ -148,10 +148,12 @@ def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Seque
     return f"Decides neither way: nothing refutes it, but this does not hold: {_told(failed)}"
 
 
-def _lowers(claim: Claim, check: Check) -> str:
+def _lowers(claim: Claim, check: Check, why_open: Callable[[Check], str]) -> str:
     """What lowers the confidence, where an optional claim is not true."""
     if check.counts is Truth.UNKNOWN:
-        return f"“{claim.sentence}” is unknown"
+        why = why_open(check)
+        told = f"nobody could tell whether {small(claims.brief(claim.sentence))}"
+        return f"{why}, so {told}" if why else told
     return claim.otherwise or f"“{claim.sentence}” does not hold"
 
 
@@ -159,16 +161,26 @@ _ORDER = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
 def confidence(
-    runbook: Runbook, judged: Judged, *, onset_known: bool = True, no_symptom: str = ""
+    runbook: Runbook,
+    judged: Judged,
+    *,
+    onset_known: bool = True,
+    no_symptom: str = "",
+    why_open: Callable[[Check], str] = lambda _: "",
 ) -> tuple[Confidence, str]:
     """How sure a confirmation is, and why it is no surer ("" when it is high).
 
     High: every claim holds, the optional ones too, and the onset is known. `no_symptom` says
     why no latency or error series is known to have left its usual band; then it is at most medium.
+    `why_open` says why nobody could look at an optional claim, "" where nobody knows.
     """
     reasons: list[tuple[Confidence, str]] = []
     optional = zip(runbook.optional, judged.part(Part.OPTIONAL), strict=True)
-    open_ = [_lowers(claim, check) for claim, check in optional if check.counts is not Truth.TRUE]
+    open_ = [
+        _lowers(claim, check, why_open)
+        for claim, check in optional
+        if check.counts is not Truth.TRUE
+    ]
     if open_:
         reasons.append((Confidence.MEDIUM, open_[0]))
     if not onset_known:

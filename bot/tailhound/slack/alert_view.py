@@ -27,7 +27,8 @@ class AlertView:
     clicks reach tailhound. `posted_at` is the Unix time of the first post, 0 before it,
     `delayed_by` what kept it back. `notes` are what else there is to know about this message:
     tailhound's own trouble, an annotation that was not followed. `like` is an earlier incident
-    of the same cause.
+    of the same cause. `said_ink` is the room for what people say, where that is less than for the
+    rest; `said_below`: the last line tells it, for want of room above.
     """
 
     incident: Incident
@@ -40,6 +41,8 @@ class AlertView:
     notes: tuple[str, ...] = ()
     like: Like | None = None
     page_url: str = ""
+    said_ink: Ink | None = None
+    said_below: bool = False
 
     @property
     def look(self) -> str:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from tailhound.model import Incident
+from tailhound.model import Incident, State
+from tailhound.model.incident import CLOSED_STATES
 from tailhound.notifiers import Like
 from tailhound.slack.buttons import Offers, to_do, to_look
-from tailhound.slack.ink import IN_THREAD, INKS, ON_PAGE, Ink
+from tailhound.slack.ink import IN_THREAD, INKS, ON_PAGE, ROOMY, Ink
 from tailhound.slack.kit import Block, actions, context, header, section
 from tailhound.slack.limits import (
     BUDGETS,
@@ -26,11 +27,14 @@ from tailhound.slack.limits import (
     TODO_LINES,
     URL,
 )
-from tailhound.slack.texts import fitted
+from tailhound.slack.texts import fitted, render, roomiest
 from tailhound.slack.view import View
 
 AT_ONCE: Final = 100
 """Characters of a text that a push notification shows."""
+
+_SAID: Final = (None, INKS[3], INKS[8], INKS[-1])
+"""The room for what people say: that of the verdict, else less and less."""
 
 _EXPANDED: Final = frozenset({"S", "W", "E"})
 _DATE: Final = re.compile(r"<!date\^\d+\^\{ago\}\|[^>]*>")
@@ -128,6 +132,19 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
     return result
 
 
+def whole_texts(incident: Incident, *, page_url: str, now: datetime) -> dict[str, str]:
+    """The slots' texts for who asked for them: with the room of an answer, not of a message."""
+    view = View(
+        incident=incident,
+        now=now,
+        ink=replace(ROOMY, rest=ON_PAGE if page_url else IN_THREAD),
+        page=bool(page_url),
+        asks=False,
+        page_url=page_url,
+    )
+    return {slot: text for slot in "HSWDEN" if (text := render(slot, view))}
+
+
 def _texts(sheet: _Sheet) -> dict[str, str]:
     """Each slot with the most room that keeps its budget, and the phone's lines."""
     view = sheet.view
@@ -137,11 +154,44 @@ def _texts(sheet: _Sheet) -> dict[str, str]:
     texts["S"] = fitted("S", view, BUDGETS["S"] - len(cc), _within(SYMPTOM_LINES))
     texts["S"] = f"{texts['S']}{cc}".strip()
     room = PHONE_LINES - lines(texts["H"]) - lines(texts["S"]) - len(sheet.rows["A"])
-    warning = lines(view(INKS[0]).warning)
-    texts["W"] = fitted("W", view, BUDGETS["W"], _within(room - TODO_LINES - warning))
+    texts["W"], is_below = _verdict(sheet, room)
+    if is_below:
+        texts["F"] = fitted("F", lambda ink: replace(view(ink), said_below=True), BUDGETS["F"])
     texts["D"] = fitted("D", view, BUDGETS["D"], _within(room - lines(texts["W"])))
-    texts["W"] = fitted("W", view, BUDGETS["W"], _within(room - lines(texts["D"])))
     return texts
+
+
+def _verdict(sheet: _Sheet, room: int) -> tuple[str, bool]:
+    """Slot W, and whether what people say has no room in it, so that the last line tells it.
+
+    What people did takes nothing from what was measured: that is written as if nobody had done
+    anything; their words, then what to do, get shorter before they go to the last line.
+    """
+    view, plain = sheet.view, replace(sheet, incident=_unsaid(sheet.incident)).view
+    most = BUDGETS["W"]
+    least = TODO_LINES + lines(plain(INKS[0]).warning)
+    first = _within(room - least)
+    todo = fitted("D", plain, BUDGETS["D"], _within(room - lines(fitted("W", plain, most, first))))
+    ink = roomiest("W", plain, most, _within(room - lines(todo)))
+    left = room - min(least - 1, lines(todo))
+    for said in _SAID:
+        text = render("W", replace(view(ink), said_ink=said))
+        if len(text) <= most and lines(text) <= left:
+            return text, False
+    text = render("W", replace(view(ink), said_below=True))
+    return text if len(text) <= most else render("W", plain(ink)), True
+
+
+def _unsaid(incident: Incident) -> Incident:
+    """The incident as if nobody had said anything, or asked for another check."""
+    stands = incident.verdict_stands and incident.state not in CLOSED_STATES
+    return replace(
+        incident,
+        state=State.DIAGNOSED if stands else incident.state,
+        failed_because="" if stands else incident.failed_because,
+        recheck=None,
+        feedback=(),
+    )
 
 
 def _tells_at_once(text: str, view: View) -> bool:

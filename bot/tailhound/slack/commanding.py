@@ -83,8 +83,10 @@ class Commanding:
         if not self._tools.behind.do(said):
             self._tools.whisper(event, BUSY)
 
-    def _status(self, _event: Event, _person: Person, _words: list[str]) -> _Answer:
+    def _status(self, _event: Event, _person: Person, words: list[str]) -> _Answer:
         deeds = self._tools.deeds
+        if words:
+            return ephemeral(commands.status_help(" ".join(words)))
 
         def read() -> str:
             standing = Standing(

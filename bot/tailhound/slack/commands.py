@@ -92,6 +92,12 @@ def status_text(standing: Standing, now: datetime) -> str:
     return "\n".join([head, *lines, *foot, _NEXT])
 
 
+def status_help(word: str) -> str:
+    """What who asks for the status of one incident is told."""
+    shows = escape.code(f"/tailhound show {word}")
+    return f"`/tailhound status` takes no incident: it lists what is open. {shows} shows that one."
+
+
 def incident_lines(
     found: Open, now: datetime, *, page: bool, room: int = _LENGTH, glyphs: bool = False
 ) -> tuple[str, ...]:
@@ -137,7 +143,8 @@ def _line(incident: Incident, now: datetime, address: str) -> str:
     since = day_clock(incident.since, now)
     severity = f" · {escape.value(incident.severity, 20)}" if incident.severity else ""
     on_it = f" · {escape.value(incident.on_it.by, 40)} is on it" if incident.on_it else ""
-    return f"{id} {where}{severity} · {_says(incident)} · since {since}{on_it}"
+    silenced = f" · {told}" if (told := telling.silenced(incident, now)) else ""
+    return f"{id} {where}{severity} · {_says(incident)} · since {since}{on_it}{silenced}"
 
 
 def _says(incident: Incident) -> str:

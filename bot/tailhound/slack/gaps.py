@@ -9,23 +9,33 @@ from collections.abc import Mapping, Sequence
 from tailhound.model import Cause, Diagnosis, Part, Verdict, reasons, telling, weighing
 from tailhound.model.gaps import Gap, left_open
 from tailhound.model.names import cause_name, small
+from tailhound.model.stages import explained
 from tailhound.slack.claims import value_seen
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
 
 
-def not_confirmed(diagnosis: Diagnosis, ink: Ink) -> tuple[Mrkdwn, ...]:
-    """The lines of slot N; empty when there is nothing to say."""
-    refuted = telling.of(diagnosis, Verdict.REFUTED)
+def not_confirmed(
+    diagnosis: Diagnosis, ink: Ink, *, named: Sequence[Cause] = ()
+) -> tuple[Mrkdwn, ...]:
+    """The lines of slot N; empty when there is nothing to say. Of what is ruled out, first what
+    slows the stage that grew. `named` are unknown causes that the message names already: where
+    these are all, and one reason is that of all, they are not named again.
+    """
+    refuted = sorted(
+        telling.of(diagnosis, Verdict.REFUTED), key=lambda one: explained(diagnosis, one) is None
+    )
     absent = telling.of(diagnosis, Verdict.NOT_APPLICABLE)
     open_ = left_open(diagnosis)
     undecided, others = open_.undecided, _size(open_.evidence)
+    names = {cause_name(cause.runbook) for cause in named}
+    before = len(open_.causes) == 1 and all(set(one) == names for one in open_.causes.values())
     told = {gap: names[0] for gap, names in _shown(open_.causes, ink)}
     lines = (
         _causes(f"*Ruled out ({len(refuted)}):*", refuted, ink),
         _causes("*Not applicable:*", absent, ink, otherwise=" (it has no such part)"),
         _causes(f"*Neither confirmed nor ruled out ({len(undecided)}):*", undecided, ink),
-        _gaps(f"*Could not check ({_size(open_.causes)}):*", open_.causes, ink),
+        _gaps(f"*Could not check ({_size(open_.causes)}):*", open_.causes, ink, named=before),
         _gaps(f"*No answer ({others}):*", open_.evidence, ink, told),
     )
     return tuple(line for line in lines if line)
@@ -75,9 +85,13 @@ def _gaps(
     gaps: Mapping[Gap, Sequence[str]],
     ink: Ink,
     told_before: Mapping[Gap, str] | None = None,
+    *,
+    named: bool = False,
 ) -> Mrkdwn:
     if not gaps:
         return Mrkdwn("")
+    if named:
+        return Mrkdwn(f"{head} {_why(next(iter(gaps)), ink)}")
     shown = _shown(gaps, ink)
     texts = [_told(gap, names, ink, (told_before or {}).get(gap, "")) for gap, names in shown]
     left = ink.more(_size(gaps) - sum(len(names) for _, names in shown))
@@ -95,5 +109,9 @@ def _told(gap: Gap, names: Sequence[str], ink: Ink, like: str) -> str:
     listed = ", ".join([*shown, left] if left else shown)
     if like:
         return f"{listed}: for the same reason as {ink.value(like)}."
-    text = f"{listed}: {ink.sentence(gap.reason)}."
+    return f"{listed}: {_why(gap, ink)}"
+
+
+def _why(gap: Gap, ink: Ink) -> str:
+    text = f"{ink.sentence(gap.reason)}."
     return f"{text} Fix: {ink.whole(gap.fix)}." if gap.fix else text

@@ -53,11 +53,14 @@ class Ink:
         return escape.sentence(text, max(_WHOLE if self.lines else 0, self.sentence_length))
 
     def link(self, text: str) -> Mrkdwn:
-        """What one cause of a chain does: whole clauses as far as there is room, `…` for others."""
+        """What one cause of a chain does: whole clauses that fit, and `+ more` for the others.
+
+        The first is whole where it can be: half of it tells no fact.
+        """
         told, is_whole = _whole_sentences(text, self.sentence_length)
-        shown = escape.sentence(told, self.sentence_length)
-        was_cut = len(told) > self.sentence_length
-        return shown if is_whole or was_cut else Mrkdwn(f"{shown} …")
+        room = max(self.sentence_length, _WHOLE if self.lines > 1 else 0)
+        shown, was_cut = escape.sentence(told, room), len(told) > room
+        return shown if is_whole or was_cut else Mrkdwn(f"{shown.rstrip(';')} + more")
 
     def said(self, text: str) -> Mrkdwn:
         """What a runbook's author wrote."""
@@ -113,6 +116,10 @@ INKS: Final = (
     Ink(10, 16, 0),
 )
 """From roomy to tight. The tightest fits every budget, whatever the values are."""
+
+
+ROOMY: Final = Ink(60, 800, 12)
+"""For an answer that somebody asked for: no message has to stay short for it."""
 
 
 def _tersely(steps: int, roomy: Ink = INKS[2]) -> tuple[Ink, ...]:

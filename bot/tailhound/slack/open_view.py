@@ -136,10 +136,19 @@ class OpenView(VerdictView):
         names = [self._cause(cause) for cause in found[:most]]
         left = len(found) - len(names)
         told = f"{', '.join(names)}{f' + {left} more' if left else ''}"
-        where = f"How to check: {self.ink.rest}"
-        if self._linked:
-            where = f"<{escape.escaped(self._linked)}#check|{where}>"
-        return Mrkdwn(f"*Unknown, no sign measured:* {told}. {where}")
+        return Mrkdwn(f"*Unknown, no sign measured:* {told}. {self._checkable}".rstrip())
+
+    @property
+    def _checkable(self) -> str:
+        """`RDMA fabric can be checked by hand: 4 commands on the page`; "" where nothing can."""
+        found = by_hand.checkable(self.diagnosis)
+        if not found:
+            return ""
+        names = " and ".join(self._cause(cause) for cause, _ in found[:2])
+        names += f" + {len(found) - 2} more" if found[2:] else ""
+        asked = len(by_hand.to_check(self.diagnosis))
+        told = f"{names} can be checked by hand: {plural(asked, 'command')} {self.ink.rest}"
+        return f"<{escape.escaped(self._linked)}#check|{told}>" if self._linked else told
 
     @property
     def look_next(self) -> Mrkdwn:

@@ -39,16 +39,6 @@ class PeopleView(AlertView):
         return Mrkdwn(f"{self._name(found.by)} is on it since {day_clock(found.since, self.now)}")
 
     @property
-    def taken(self) -> Mrkdwn:
-        """`*ben is on it since 03:03 UTC* · silenced until 05:10 UTC`: whether somebody else
-        need not begin; "" while nobody has it.
-        """
-        told = [f"*{self.on_it}*"] if self.on_it else []
-        held = [one.until for one in self.incident.silences if one.holds(self.now)]
-        told += [f"silenced until {day_clock(max(held), self.now)}"] if held else []
-        return Mrkdwn(" · ".join(told))
-
-    @property
     def silenced(self) -> Mrkdwn:
         """`Silenced by ana until 05:10 UTC (3 alerts)`, the longest one, and what went wrong with
         one that somebody asked for; "" while nothing is.
@@ -96,10 +86,18 @@ class PeopleView(AlertView):
     def said(self) -> tuple[Mrkdwn, ...]:
         """What people say of the diagnosis, a line each, the newest word first."""
         words = sorted(self.incident.feedback, key=lambda one: one.at, reverse=True)
-        shown = words[: max(1, self.ink.lines // 3)]
+        ink = self.said_ink or self.ink
+        shown = words[: max(1, ink.lines // 3)]
         left = self.ink.more(len(words) - len(shown))
         lines = tuple(self._word(one) for one in shown)
+        if self.said_ink and ink.lines < 1 and left:
+            return (Mrkdwn(f"{lines[0]} · {left}"),)
         return (*lines, Mrkdwn(left)) if left else lines
+
+    @property
+    def said_above(self) -> tuple[Mrkdwn, ...]:
+        """The same under the verdict; nothing where the last line tells it."""
+        return () if self.said_below else self.said
 
     @property
     def disputed(self) -> bool:
@@ -119,7 +117,7 @@ class PeopleView(AlertView):
             told = f"{told}: {cause}"
         elif cause and one.rating is Rating.WRONG:
             told = f"{told}, it was {cause}"
-        note = self.ink.note(one.note)
+        note = (self.said_ink or self.ink).note(one.note)
         return Mrkdwn(f"*{self._name(one.by)} says:* {told}{f'. “{note}”' if note else ''}")
 
     def _word_without_cause(self, one: Feedback) -> Mrkdwn:

@@ -1,30 +1,32 @@
 """What `show` and `why` say of one incident: the slots of its message, for who asked. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from tailhound.model import Incident, State
+from tailhound.model import Incident, Outlook, State
 from tailhound.slack import escape
-from tailhound.slack.blocks import message
-from tailhound.slack.buttons import Offers
+from tailhound.slack.blocks import whole_texts
 from tailhound.slack.commands import verdict_text
 
 SHOW: Final = "SWD"
 """The symptom, the verdict, what to do."""
 
 WHY: Final = "EN"
-"""The claims with their values, and what could not be checked."""
+"""The claims with their values, and what could not be checked; first, without a cause, what was
+unusual."""
 
 
 def shown_text(incident: Incident, slots: str, *, address: str, page: str, now: datetime) -> str:
-    """These slots below the headline, the way to the incident, and the next useful step.
+    """These slots, uncut, below the headline, the way to the incident, and the next useful step.
 
     `address` is that of its message or page, `page` that of its page; "" where there is none.
     """
-    made = message(incident, page_url=page, now=now, offers=Offers(interactive=False))
-    told = {block["block_id"][0]: block["text"]["text"] for block in made.blocks if "text" in block}
+    told = whole_texts(incident, page_url=page, now=now)
     parts = [told[slot] for slot in slots if told.get(slot)]
+    if slots == WHY:
+        parts = [*_near(incident, page, now), *parts]
     head = told.get("H", escape.value(incident.name))
     parts = parts or [_nothing(incident)]
     return "\n".join([f"*{head}*", *parts, _foot(incident, slots, (address, page))])
@@ -56,6 +58,20 @@ def _why_none(incident: Incident) -> str:
             return "It waits its turn, so no claim was decided yet."
     since = " of this time" if incident.episode > 1 else ""
     return f"There is no verdict{since} yet, so no claim was decided."
+
+
+def _near(incident: Incident, page: str, now: datetime) -> list[str]:
+    """What was unusual, and what is near, with values: the why of a verdict without a cause, and
+    told of one that is over as it was.
+    """
+    diagnosis = incident.diagnosis
+    if not (diagnosis and diagnosis.causes) or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
+        return []
+    if not incident.verdict_stands or incident.state is State.JOINED:
+        return []
+    then = replace(incident, state=State.DIAGNOSED)
+    told = whole_texts(then, page_url=page, now=now).get("W")
+    return [told] if told else []
 
 
 def _foot(incident: Incident, slots: str, addresses: Sequence[str]) -> str:

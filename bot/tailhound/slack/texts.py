@@ -53,13 +53,25 @@ def fitted(
     `fits` may refuse a text for another reason. The tightest ink is taken as it is: what it writes
     is short, whatever the values are, and says where the rest is.
     """
-    text = rest = ""
-    for ink in LADDERS.get(slot, INKS):
+    seen = view(roomiest(slot, view, budget, fits))
+    text = render(slot, seen)
+    return text if len(text) <= budget else f"It is too long to show here, and stands {seen.rest}."
+
+
+def roomiest(
+    slot: str,
+    view: Callable[[Ink], View],
+    budget: int,
+    fits: Callable[[str, View], bool] | None = None,
+) -> Ink:
+    """The ink of `fitted`: that with the most room, else the tightest."""
+    *inks, tightest = LADDERS.get(slot, INKS)
+    for ink in inks:
         seen = view(ink)
-        text, rest = render(slot, seen), seen.rest
+        text = render(slot, seen)
         if len(text) <= budget and (fits is None or fits(text, seen)):
-            return text
-    return text if len(text) <= budget else f"It is too long to show here, and stands {rest}."
+            return ink
+    return tightest
 
 
 def render(slot: str, view: View) -> str:

@@ -1,5 +1,6 @@
 """What a message says of the symptom and of the causes that are confirmed. Pure; escaped."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +27,9 @@ _SUMMARY, _SHAPE, _SECOND_STAGE, _SCOPE, _ONSET, _ALERT, _STAGES = range(1, 8)
 _RECHECK = 160
 """Characters of what is said of a check of the verdict."""
 
+_BESIDE = re.compile(r" \(asked by .*\)(?=…?$)|, this is still the verdict from before")
+"""What goes of it where there is little room: who asked, which the thread tells."""
+
 _UNDER_WAY = ("first", "collecting", "back", "deferred")
 """Looks of an incident whose verdict is still to come; a diagnosis is of the time before."""
 
@@ -44,7 +48,10 @@ class VerdictView(PeopleView):
         """`*Checking again since 03:12 UTC (asked by ana)…*`, and how it ended; "" where nobody
         checks again. It stands above the verdict, which stays as it was meanwhile.
         """
-        told = escape.sentence(telling.rechecked(self.incident, self.now), _RECHECK)
+        said = telling.rechecked(self.incident, self.now)
+        if self.said_ink:
+            said = _BESIDE.sub("", said)
+        told = escape.sentence(said, _RECHECK)
         return Mrkdwn(f"*{told}*") if told and self.incident.is_rechecked else told
 
     @property
@@ -121,6 +128,11 @@ class VerdictView(PeopleView):
     def names_the_alert(self) -> bool:
         """Whether there is room for the alert's name below the symptom."""
         return self.ink.terse < _ALERT
+
+    @property
+    def how_grave_alone(self) -> Mrkdwn:
+        """`severity page, 3 alerts`: how grave it is, without the alert's name."""
+        return Mrkdwn(f"severity {self.how_grave}") if self.severity else self.how_grave
 
     @property
     def begun(self) -> Mrkdwn:

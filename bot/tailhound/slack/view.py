@@ -60,7 +60,10 @@ class View(OpenView):
     @property
     def gaps(self) -> tuple[Mrkdwn, ...]:
         """The lines of slot N."""
-        return gaps.not_confirmed(self.diagnosis, self.ink) if self.diagnosis else ()
+        if not self.diagnosis:
+            return ()
+        above = candidates.without_sign(self.diagnosis) if self.look == "unknown" else ()
+        return gaps.not_confirmed(self.diagnosis, self.ink, named=above if len(above) < 4 else ())
 
     @property
     def gaps_summary(self) -> Mrkdwn:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from tailhound.model import Incident
+from tailhound.model import Incident, telling
 from tailhound.model.wording import day_clock
 from tailhound.web.headline import cause_of, headline, seen, where
 from tailhound.web.people import what_it_was
@@ -16,7 +16,7 @@ SURE_TONES = ("found", "done")
 
 class Row(NamedTuple):
     """One row, every text fit to be seen. `asides` are what else there is to know: who is on
-    it, what people said, that it is checked again."""
+    it, how long it is silenced, what people said, that it is checked again."""
 
     id: str
     tone: str
@@ -48,7 +48,7 @@ def _row(incident: Incident, now: datetime) -> Row:
         where=where(incident),
         severity=seen(incident.severity, 20),
         cause=cause_of(incident),
-        asides=tuple(_asides(incident)),
+        asides=tuple(_asides(incident, now)),
         sure=sure.value if sure else "",
         iso=iso(since),
         since=day_clock(since, now),
@@ -56,10 +56,12 @@ def _row(incident: Incident, now: datetime) -> Row:
     )
 
 
-def _asides(incident: Incident) -> Iterator[str]:
+def _asides(incident: Incident, now: datetime) -> Iterator[str]:
     if incident.is_rechecked:
         yield "checking again"
     if incident.on_it is not None:
         yield f"{seen(incident.on_it.by, 40)} is on it"
+    if silenced := telling.silenced(incident, now):
+        yield silenced
     if said := what_it_was(incident):
         yield f"people say: {said}"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tailhound.model import Check, Confidence, Part, Verdict, claims
+from tailhound.model.names import small
 from tailhound.rules.judge import confidence, decided, judge
 from tailhound.rules.offers import Known, offers
 from tailhound.truth import Truth
@@ -141,7 +142,8 @@ def test_an_optional_line_changes_the_confidence_and_no_verdict() -> None:
 def test_what_is_so_when_an_optional_claim_does_not_hold_is_told_in_the_authors_words() -> None:
     claim = load().optional[0].sentence
     told = RUNBOOK.replace("otherwise:\n", f'otherwise:\n  "{claim}": nobody waits longer.\n')
-    for ratio, why in ((1.0, "nobody waits longer"), (None, f"“{claim}” is unknown")):
+    unknown = f"nobody could tell whether {small(claim)}"
+    for ratio, why in ((1.0, "nobody waits longer"), (None, unknown)):
         runbook = load(told)
         judged = judge(runbook, facts(queue={"wait_seconds_ratio": ratio}))
         assert confidence(runbook, judged) == (Confidence.MEDIUM, why)
@@ -167,6 +169,14 @@ def test_what_is_so_otherwise_belongs_to_a_claim_that_can_speak_against_the_caus
         told = RUNBOOK.replace("otherwise:\n", f"otherwise:\n  {sentence}: nobody waits\n")
         message = f"no applies, optional or refute claim {sentence!r}"
         assert any(message in one.message for one in findings(told))
+
+
+def test_an_optional_claim_that_is_unknown_says_why_where_that_is_known() -> None:
+    runbook = load()
+    judged = judge(runbook, facts(queue={"wait_seconds_ratio": None}))
+    why = "no label of the alert names a workload"
+    _, told = confidence(runbook, judged, why_open=lambda _: why)
+    assert told.startswith(f"{why}, so nobody could tell whether ")
 
 
 def test_what_lowers_the_confidence_is_told() -> None:

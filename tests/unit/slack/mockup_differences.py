@@ -157,18 +157,19 @@ HERE: Final[Mapping[str, Slots]] = {
         "T": (
             Differs("nvme0n1 write wait", "write wait", "A symptom names no part of a host."),
             Differs("2 candidates could not be checked: no SSH.",
-                    "12 causes checked: 10 ruled out, 2 unknown, 0 confirmed.",
+                    "11 of 12 causes checked: 10 ruled out, 2 unknown, 0 confirmed.",
                     "The counts are told here as in the message; N has the reasons."),
         ),
         "S": _WRITES,
         "W": (
+            Differs("12 causes checked", "11 of 12 causes checked",
+                    "A cause of which no claim was decided was not checked."),
             Differs("\n2. *NVMe timeouts*: 0 claims hold, 2 unknown", "", (
                 "A cause of which nothing was measured is near to nothing."
             )),
             Differs("\n*Would decide:* drive health, free space and last trim of `db-1`",
                     ". Not known: “nearly full, or not trimmed for a week”; “cool enough”; + 1 "
-                    "more on the page\n*Unknown, no sign measured:* NVMe timeouts. How to check: "
-                    "on the page", OPEN),
+                    "more on the page\n*Unknown, no sign measured:* NVMe timeouts.", OPEN),
         ),
         "D": (
             Differs(

@@ -14,7 +14,7 @@ from tailhound.app import collectors, runbook_files
 from tailhound.durable.acts import Person
 from tailhound.durable.switch import Moved, Stopped
 from tailhound.errors import SettingsError, StoreUnavailable
-from tailhound.model import OnIt, Part, Verdict, may_change
+from tailhound.model import OnIt, Part, State, Verdict, may_change
 from tailhound.requests.argv import SHIPPED
 from tailhound.rules.loading import load_runbooks
 from tailhound.rules.runbook import Runbook
@@ -28,7 +28,7 @@ from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER, People
 from tailhound.slack.promptly import NOT_YET, STORE_SECONDS
 from tailhound.slack.seconds import WHO_SECONDS
-from tests.samples.incidents import CONFIRMED, DEFERRED, FIRST, LISTED, STATES, UNKNOWN
+from tests.samples.incidents import CONFIRMED, DEFERRED, FIRST, LISTED, STATES, TAKEN, UNKNOWN
 from tests.samples.story import NOW, at
 from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor, texts
 
@@ -91,6 +91,24 @@ def test_status_tells_what_is_open_and_how_the_backends_stand(room: Floor) -> No
         "*Re-check* under a message looks again; `/tailhound help` lists what else can be done.",
     ]
     assert said_aloud(room) == []
+
+
+def test_status_and_the_home_tab_say_until_when_an_incident_is_silenced(room: Floor) -> None:
+    room.desk.listed = (TAKEN,)
+    assert " · ben is on it · silenced until 05:10 UTC" in room.type("status")
+    room.hands().look_home()
+    assert "silenced until 05:10 UTC" in texts(room.home())
+    over = tuple(replace(one, ended_at=at(4)) for one in TAKEN.silences)
+    room.desk.listed = (replace(TAKEN, silences=over),)
+    assert "silenced" not in room.type("status")
+
+
+def test_status_takes_no_incident_and_names_the_command_that_does(room: Floor) -> None:
+    assert room.type("status prod/chat") == (
+        "`/tailhound status` takes no incident: it lists what is open. "
+        "`/tailhound show prod/chat` shows that one."
+    )
+    assert "<!channel>" not in room.type("status <!channel>`")
 
 
 def test_a_long_status_is_cut_with_a_count(room: Floor) -> None:
@@ -427,6 +445,25 @@ def test_every_state_can_be_shown_and_says_what_to_type_next(room: Floor, state:
     assert shown.endswith(f" · `/tailhound why 8R5W`{recheck}")
     assert why.endswith(f" · `/tailhound show 8R5W`{recheck}")
     assert shown.splitlines()[0] == why.splitlines()[0]
+
+
+@pytest.mark.parametrize("state", ["unknown", "no-symptom", "nothing-left"])
+def test_why_without_a_cause_begins_with_what_is_near_also_once_it_is_over(
+    room: Floor, state: str
+) -> None:
+    open_ = replace(STATES[state], id="8R5W")
+    for incident in (open_, replace(open_, state=State.RESOLVED, resolved_at=at(38))):
+        room.desk.incidents["8R5W"] = incident
+        assert " causes checked: " in room.type("why 8R5W").splitlines()[1]
+
+
+def test_what_somebody_asked_for_is_not_cut_as_a_message_is(room: Floor) -> None:
+    assert CONFIRMED.diagnosis is not None
+    says = "The queue of the engine grew to many times its usual length. " * 8
+    causes = tuple(replace(cause, says=says) for cause in CONFIRMED.diagnosis.causes)
+    long = replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, causes=causes))
+    room.desk.incidents["8R5W"] = long
+    assert room.type("show 8R5W").count("its usual length") == 16
 
 
 @pytest.mark.parametrize("command", ["show 8R5W", "why 8R5W", "recheck 8R5W", "silence 8R5W"])

@@ -169,8 +169,12 @@ def test_a_persons_word_is_told_as_they_gave_it(rating: Rating, cause: str, told
 
 @pytest.mark.parametrize("incident", [CONFIRMED, TWO_FIT, UNKNOWN, BLIND, BACK])
 def test_a_word_that_comes_early_stands_under_the_verdict(incident: Incident) -> None:
-    told = slots(replace(incident, feedback=(replace(SAID_WRONG, note="x"),)))["W"]
-    assert told.endswith("*ana says:* wrong, it was node drain. “x”")
+    told = slots(replace(incident, feedback=(replace(SAID_WRONG, note="x"),)))
+    said = "*ana says:* wrong, it was node drain. “x”"
+    if incident is CONFIRMED:  # what was measured fills the screen
+        assert told["F"].startswith(f"{said} · ")
+    else:
+        assert told["W"].endswith(said)
 
 
 def test_a_verdict_that_a_person_disputes_is_no_headline_once_resolved() -> None:
@@ -286,14 +290,18 @@ def test_who_waits_in_a_storm_is_sent_to_where_most_of_it_is() -> None:
 # --- who need not begin
 
 
-def test_who_is_on_it_and_a_silence_stand_where_the_message_is_read_too() -> None:
-    *_, last = slots(TAKEN)["S"].splitlines()
-    assert last == "*ben is on it since 03:03 UTC* · silenced until 05:10 UTC"
-    assert "is on it" not in slots(CONFIRMED)["S"]
+def test_who_is_on_it_and_a_silence_take_no_line_of_what_was_measured() -> None:
+    assert slots(TAKEN)["S"] == slots(CONFIRMED)["S"]
+    assert "Alert: InferenceInterTokenLatencyHigh, page, 3 alerts" in slots(TAKEN)["S"]
 
 
-def test_a_silence_that_is_over_or_failed_is_not_told_as_one() -> None:
-    assert "silenced" not in slots(TAKEN, now=NOW + timedelta(days=1))["S"]
+def test_a_severity_that_stands_alone_says_that_it_is_one() -> None:
+    assert CONFIRMED.diagnosis is not None
+    named = replace(CONFIRMED.alerts[0], name="A" * 60)
+    crowded = replace(
+        CONFIRMED, alerts=(named,), subject=replace(CONFIRMED.subject, cluster="c" * 60)
+    )
+    assert "severity page" in slots(crowded)["S"].splitlines()[1:2]
 
 
 # --- afterwards

@@ -251,10 +251,11 @@ def test_what_people_typed_never_becomes_markup(where: str) -> None:
 
 
 def test_the_list_tells_who_is_on_it_and_what_people_said() -> None:
-    mine = replace(CONFIRMED, on_it=OnIt(by="ana", since=NOW))
+    held = Silenced(id="1", by="ana", until=NOW + timedelta(hours=1), alerts=1)
+    mine = replace(CONFIRMED, on_it=OnIt(by="ana", since=NOW), silences=(held,))
     done = replace(RESOLVED, id="5B2M", feedback=(said(Rating.RIGHT),))
     text = Page(get("/incidents?state=all", parts(Shelf((mine, done)))).text).text
-    assert "CPU throttling ana is on it" in text
+    assert f"CPU throttling ana is on it silenced until {held.until:%H:%M} UTC" in text
     assert "CPU throttling people say: right" in text
 
 

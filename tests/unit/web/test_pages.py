@@ -95,7 +95,7 @@ def test_the_list_shows_open_incidents_first_unless_asked() -> None:
         ("2H8D", "No cause confirmed|Slow write wait on storage / db-1"),
         ("2H8D", "11 causes checked: 8 ruled out, 2 unknown, 1 not applicable, 0 confirmed."),
         ("2H8D", "Unknown, no sign measured: RDMA fabric, node drain."),
-        ("2H8D", "How to check the unknown causes without a sign (1 question)"),
+        ("2H8D", "Of the unknown causes without a sign nothing can be asked by hand."),
         ("2H8D", "at the deadline"),
         ("4T6V", "Cannot see|Prometheus does not answer"),
         ("4T6V", "neither good nor bad"),
