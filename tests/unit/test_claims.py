@@ -323,13 +323,6 @@ def test_slack_and_terminal_count_alike() -> None:
     assert counted in "\n".join(rows(UNKNOWN, NOW))
 
 
-def test_a_cause_of_which_nothing_was_decided_is_not_counted_as_checked() -> None:
-    assert UNKNOWN.diagnosis is not None
-    blank = replace(UNDECIDED, runbook="x", checks=(check("It waits", None, name="a.b_count"),))
-    found = replace(UNKNOWN.diagnosis, causes=(*OUT[:2], blank))
-    assert telling.counts(found) == ("2 of 3 causes checked: 2 ruled out, 1 unknown, 0 confirmed")
-
-
 def test_of_what_is_ruled_out_that_which_slows_the_slow_stage_is_told_first() -> None:
     assert UNKNOWN.diagnosis is not None
     stage = slow_stages(UNKNOWN.diagnosis)[0].stage

@@ -24,7 +24,6 @@ from tailhound.model.verdict import (
     Verdict,
 )
 from tailhound.model.wording import clock, count, day_clock, number, times, with_usual
-from tailhound.truth import Truth
 
 _ENDS = {
     EvidenceStatus.COLLECTED: "answered",
@@ -234,8 +233,7 @@ def effect(diagnosis: Diagnosis) -> tuple[datetime | None, str]:
 
 
 def counts(diagnosis: Diagnosis | None) -> str:
-    """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`; `12 of 14` where nobody could
-    check two.
+    """`14 causes checked: 11 ruled out, 2 unknown, 1 confirmed`.
 
     Zero is told of what is confirmed, unknown or ruled out: it is news. Causes that do not apply
     are told where there are any. What is confirmed and explains no symptom is no confirmed cause.
@@ -248,15 +246,7 @@ def counts(diagnosis: Diagnosis | None) -> str:
         words[Verdict.CONFIRMED] = "present without a symptom"
     amounts = [(sum(one.verdict is verdict for one in causes), words[verdict]) for verdict in order]
     told = [f"{amount} {word}" for amount, word in amounts if amount or word != "not applicable"]
-    left = sum(_is_unchecked(one) for one in causes)
-    of = f"{len(causes) - left} of " if left else ""
-    return f"{of}{plural(len(causes), 'cause')} checked: {', '.join(told)}"
-
-
-def _is_unchecked(cause: Cause) -> bool:
-    """Whether nobody could check a cause: no claim of an unknown one was decided."""
-    decided = any(check.counts is not Truth.UNKNOWN for check in cause.checks)
-    return cause.verdict is Verdict.UNKNOWN and not decided
+    return f"{plural(len(causes), 'cause')} checked: {', '.join(told)}"
 
 
 def rechecked(incident: Incident, now: datetime) -> str:

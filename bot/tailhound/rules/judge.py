@@ -152,9 +152,15 @@ def _lowers(claim: Claim, check: Check, why_open: Callable[[Check], str]) -> str
     """What lowers the confidence, where an optional claim is not true."""
     if check.counts is Truth.UNKNOWN:
         why = why_open(check)
-        told = f"nobody could tell whether {small(claims.brief(claim.sentence))}"
+        told = f"nobody could tell whether {_whether(claims.brief(claim.sentence))}"
         return f"{why}, so {told}" if why else told
     return claim.otherwise or f"“{claim.sentence}” does not hold"
+
+
+def _whether(sentence: str) -> str:
+    """`any rollout replaces its pods` of `No rollout replaces its pods`."""
+    first, _, rest = sentence.partition(" ")
+    return f"any {rest}" if first == "No" and rest else small(sentence)
 
 
 _ORDER = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)

@@ -179,6 +179,14 @@ def test_an_optional_claim_that_is_unknown_says_why_where_that_is_known() -> Non
     assert told.startswith(f"{why}, so nobody could tell whether ")
 
 
+def test_an_unknown_claim_that_denies_is_asked_about_without_a_double_no() -> None:
+    claim = load().optional[0].sentence
+    runbook = load(RUNBOOK.replace(f"{claim}:", "No rollout replaces its pods:"))
+    judged = judge(runbook, facts(queue={"wait_seconds_ratio": None}))
+    _, told = confidence(runbook, judged)
+    assert told == "nobody could tell whether any rollout replaces its pods"
+
+
 def test_what_lowers_the_confidence_is_told() -> None:
     runbook = load()
     judged = judge(runbook, facts())
