@@ -35,7 +35,8 @@ class Item:
 class Arrival:
     """One webhook body, read. `unreadable` is the reason when it is no Alertmanager body.
 
-    `dropped` counts alerts that start nothing, by reason.
+    `dropped` counts alerts that start nothing, by reason. `sha` is the sha256 of the body, made
+    once, for each alert's row names it.
     """
 
     body: bytes
@@ -44,16 +45,16 @@ class Arrival:
     unreadable: str = ""
     truncated_alerts: int = 0
     dropped: MappingProxyType[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    sha: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.sha:
+            object.__setattr__(self, "sha", hashlib.sha256(self.body).hexdigest())
 
     @property
     def is_nothing(self) -> bool:
         """Whether it was read and starts nothing."""
         return not self.items and not self.unreadable
-
-    @property
-    def sha(self) -> str:
-        """The sha256 of the body."""
-        return hashlib.sha256(self.body).hexdigest()
 
 
 def read_arrival(

@@ -22,9 +22,10 @@ from tailhound.durable.arrivals import Arrival, ReadGroup, clean, read_arrival
 from tailhound.durable.asking import Enqueue, Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.boot import Boot
+from tailhound.durable.entries import Part
 from tailhound.durable.hearing import Ear
 from tailhound.durable.known import Accepted, Known, known_of
-from tailhound.durable.line import Entry, Line
+from tailhound.durable.line import STOPPING, Line
 from tailhound.durable.memory import Heard, Memory
 from tailhound.durable.turns import Turns
 from tailhound.errors import StoreUnavailable
@@ -33,7 +34,7 @@ from tailhound.store.database import Database
 from tailhound.store.records import add_repeats
 
 BATCH = 200
-"""Webhooks of one transaction."""
+"""Webhooks of one transaction; `line.ALERTS` bounds their alerts."""
 
 LARGE = 256 * 1024
 """Bodies above this many bytes are read off the event loop."""
@@ -107,7 +108,7 @@ class Intake:
         StoreUnavailable: nothing was stored, and the sender must try again.
         """
         if self._closed:
-            raise StoreUnavailable("tailhound is stopping; send it again")
+            raise StoreUnavailable(STOPPING)
         repeated = self._repeated(self._memory.said_in(body))
         if repeated is not None:
             return repeated
@@ -175,11 +176,11 @@ class Intake:
         batch, is_last = self._line.batch(BATCH, FLUSH_SECONDS)
         with turns.one():
             self._take_in(batch, is_last=is_last)
-        for entry in batch:
-            entry.refuse(StoreUnavailable("tailhound failed; send it again"))
+        for part in batch:
+            part.refuse(StoreUnavailable("tailhound failed; send it again"))
         return is_last
 
-    def _take_in(self, batch: Sequence[Entry], *, is_last: bool) -> None:
+    def _take_in(self, batch: Sequence[Part], *, is_last: bool) -> None:
         news = self._answered(batch)
         if news:
             self._commit(news)
@@ -188,7 +189,7 @@ class Intake:
         if is_last and self.ear.has_repeats:
             self._flush_repeats()
 
-    def _answered(self, batch: Sequence[Entry]) -> Sequence[Entry]:
+    def _answered(self, batch: Sequence[Part]) -> Sequence[Part]:
         """What is left of a batch once those are answered that bring nothing new.
 
         On SQLite the memory has done so. Where other replicas write too, the database is asked: a
@@ -196,18 +197,18 @@ class Intake:
         """
         if not batch or self._database.is_sqlite:
             return batch
-        idents = [item.ident for entry in batch for item in items_of(entry.arrival)]
+        idents = [item.ident for part in batch for item in items_of(part.arrival)]
         try:
             with self._database.reading() as connection:
                 known = known_of(connection, idents)
         except StoreUnavailable as error:
-            for entry in batch:
-                entry.refuse(error)
+            for part in batch:
+                part.refuse(error)
             return []
-        return [entry for entry in batch if not self._is_answered(entry, known)]
+        return [part for part in batch if not self._is_answered(part, known)]
 
-    def _is_answered(self, entry: Entry, known: Mapping[str, Known]) -> bool:
-        items = items_of(entry.arrival)
+    def _is_answered(self, part: Part, known: Mapping[str, Known]) -> bool:
+        items = items_of(part.arrival)
         found = [known.get(item.ident) for item in items]
         incidents = [
             there.incident_id
@@ -218,34 +219,36 @@ class Intake:
             return False
         self.ear.heard(incidents)
         told = tuple(dict.fromkeys(incidents))
-        entry.tell(Accepted(told, 0, len(items), entry.arrival.dropped))
+        part.tell(Accepted(told, 0, len(items), part.arrival.dropped))
         return True
 
-    def _commit(self, batch: Sequence[Entry]) -> None:
+    def _commit(self, batch: Sequence[Part]) -> None:
         """Write a batch; when one of several webhooks spoils it, each is written by itself."""
         try:
-            admission, answers = self._admit([entry.arrival for entry in batch])
+            admission, answers = self._admit([part.arrival for part in batch])
         except StoreUnavailable as error:
-            for entry in batch:
-                entry.refuse(error)
+            for part in batch:
+                part.refuse(error)
         except Exception as error:  # noqa: BLE001 (becomes an answer to the one that caused it)
             if len(batch) == 1:
                 self._spoiled(batch[0], error)
             else:
-                for entry in batch:
-                    self._commit([entry])
+                for part in batch:
+                    self._commit([part])
         else:
             self._committed(batch, admission, answers)
 
     def _committed(
-        self, batch: Sequence[Entry], admission: Admission, answers: Sequence[Accepted]
+        self, batch: Sequence[Part], admission: Admission, answers: Sequence[Accepted]
     ) -> None:
         self._boot.hook("after_accept")
         if admission.has_news:
             self._tell()
-        for entry, accepted in zip(batch, answers, strict=True):
-            self._memory.learn(entry.arrival, admission)
-            entry.tell(accepted)
+        for part, accepted in zip(batch, answers, strict=True):
+            self._memory.learn(part.arrival, admission)
+            if part.is_last:
+                self._memory.hold(part.entry.arrival)
+            part.tell(accepted)
 
     def _admit(self, arrivals: Sequence[Arrival]) -> tuple[Admission, tuple[Accepted, ...]]:
         with self.ear.repeats() as repeats, self._database.accepting() as connection:
@@ -255,15 +258,15 @@ class Intake:
             add_repeats(connection, dict(repeats + admission.repeats), hearing.now)
         return admission, answers
 
-    def _spoiled(self, entry: Entry, error: Exception) -> None:
+    def _spoiled(self, part: Part, error: Exception) -> None:
         """Keep what can't be admitted as a body that can't be read: nothing is lost."""
-        arrival = entry.arrival
+        arrival = part.arrival
         why = f"tailhound failed to take it in: {type(error).__name__}: {error}"
         if arrival.unreadable or isinstance(error, sa.exc.IntegrityError):
-            entry.refuse(StoreUnavailable(f"{why}; send it again"))
+            part.refuse(StoreUnavailable(f"{why}; send it again"))
         else:
-            entry.arrival = Arrival(body=arrival.body, at=arrival.at, unreadable=clean(why)[:400])
-            self._commit([entry])
+            part.arrival = Arrival(body=arrival.body, at=arrival.at, unreadable=clean(why)[:400])
+            self._commit([part])
 
     def _flush_repeats(self) -> None:
         self._flush_at = time.monotonic() + FLUSH_SECONDS

@@ -6,17 +6,24 @@ database can be. So it is this line that grows while the database hangs, not the
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from tailhound.durable.arrivals import Arrival
+from tailhound.durable.entries import Batch, Entry, Part
 from tailhound.durable.known import Accepted
 from tailhound.errors import StoreUnavailable
 
 WAITING_BYTES = 96 * 1024 * 1024
 """What all that waits, or is being written, may take in memory."""
+
+ALERTS = 400
+"""Alerts of the small webhooks of one transaction, and of one part of a large one: some tenths of a
+second."""
+
+STOPPING = "tailhound is stopping; send it again"
 
 _ALERT_BYTES = 760
 _TEXT_BYTES = 60
@@ -32,42 +39,19 @@ def weight(arrival: Arrival) -> int:
     return len(arrival.body) * (1 + read) + len(arrival.items) * _ALERT_BYTES + texts * _TEXT_BYTES
 
 
-@dataclass(slots=True, eq=False)
-class Entry:
-    """One webhook in the line, until it is answered."""
-
-    arrival: Arrival
-    answer: Future[Accepted]
-    line: "Line"
-    weight: int
-    is_answered: bool = False
-
-    def tell(self, accepted: Accepted) -> None:
-        """It is on disk."""
-        if self._is_heard():
-            self.answer.set_result(accepted)
-
-    def refuse(self, error: StoreUnavailable) -> None:
-        """It is not stored, and must be sent again."""
-        if self._is_heard():
-            # an error of its own: the traceback of the other holds all that was in the batch
-            self.answer.set_exception(StoreUnavailable(str(error)))
-
-    def _is_heard(self) -> bool:
-        """Whether somebody still waits for the answer; in any case it leaves the line."""
-        if self.is_answered:
-            return False
-        self.is_answered = True
-        self.line.leave(self)
-        return self.answer.set_running_or_notify_cancel()
-
-
 class Line:
-    """Many put in, one thread takes out. Thread-safe."""
+    """Many put in, one thread takes out. Thread-safe.
 
-    def __init__(self, most: int = WAITING_BYTES) -> None:
+    An entry of more than `alerts` alerts is taken out in parts of so many. Others get their turn
+    between the parts, but for those that tell of an incident of which a part still waits.
+    """
+
+    def __init__(self, most: int = WAITING_BYTES, alerts: int = ALERTS) -> None:
         self._most = most
+        self._alerts = alerts
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
+        self._waiting: deque[Entry] = deque()  # the writer's alone
+        self._is_closed = self._is_ended = False  # for who joins; for the writer, who comes later
         self._lock = threading.Lock()
         self._bytes = 0
 
@@ -75,7 +59,7 @@ class Line:
         """One more; StoreUnavailable when too much waits already."""
         size = weight(arrival)
         self._take(size)
-        entry = Entry(arrival, Future(), self, size)
+        entry = Entry(arrival, self._alerts, lambda: self._give(size))
         self._queue.put(entry)
         return entry.answer
 
@@ -89,35 +73,51 @@ class Line:
         finally:
             self._give(size)
 
-    def leave(self, entry: Entry) -> None:
-        """It is answered: there is room for others."""
-        self._give(entry.weight)
-
     def end(self) -> None:
         """Nothing comes behind this."""
+        with self._lock:
+            self._is_closed = True
         self._queue.put(None)
 
-    def batch(self, most: int, seconds: float) -> tuple[list[Entry], bool]:
+    def batch(self, most: int, seconds: float) -> tuple[list[Part], bool]:
         """What waits, at most so many; nothing after so long without any. True = that was all.
 
         Each takes its room until it is answered.
         """
-        found: list[Entry] = []
-        is_last = False
+        self._listen(0 if self._waiting else seconds)
+        if self._is_ended:
+            self._stop()
+        found = self._in_turn(most)
+        return found, self._is_ended and not self._waiting
+
+    def _listen(self, seconds: float) -> None:
+        """Let in what has joined."""
         try:
-            entry = self._queue.get(timeout=seconds)
+            entry = self._queue.get(timeout=seconds) if seconds else self._queue.get_nowait()
             while entry is not None:
-                found.append(entry)
-                if len(found) >= most:
-                    break
+                self._waiting.append(entry)
                 entry = self._queue.get_nowait()
-            is_last = entry is None
+            self._is_ended = True
         except queue.Empty:
             pass  # the next batch begins with what comes next
-        return found, is_last
+
+    def _in_turn(self, most: int) -> list[Part]:
+        batch, waiting = Batch(self._alerts), self._waiting
+        while waiting and len(batch.parts) < most and batch.takes(waiting[0]):
+            waiting.popleft()
+        waiting.extendleft(reversed(batch.held))
+        return batch.parts
+
+    def _stop(self) -> None:
+        """What would take long is left to be sent again."""
+        for entry in self._waiting:
+            if entry.is_large:
+                entry.refuse(StoreUnavailable(STOPPING))
 
     def _take(self, size: int) -> None:
         with self._lock:
+            if self._is_closed:
+                raise StoreUnavailable(STOPPING)
             if self._bytes and self._bytes + size > self._most:
                 raise StoreUnavailable(
                     f"notifications that take {self._bytes} bytes wait to be written already"

@@ -45,21 +45,25 @@ class Memory:
         return self._bodies.get(_digest(body), ())
 
     def learn(self, arrival: Arrival, admission: Admission) -> None:
-        """Remember what an arrival brought, after its commit."""
+        """Remember what became of the alerts of an arrival, or of a part, after the commit."""
         self._correct(admission)
-        if not self._size or arrival.dropped or arrival.is_nothing or arrival.unreadable:
+        if not self._size or arrival.unreadable:
             return
         for item in arrival.items:
             known = admission.alerts.known.get(item.ident)
             if known is None:
                 return
             self._alerts[item.ident] = (known.status, known.incident_id)
-        self._hold(_digest(arrival.body), heard(arrival.items))
         while len(self._alerts) > self._size:
             self._alerts.pop(next(iter(self._alerts)))
 
-    def _hold(self, digest: bytes, said: tuple[Heard, ...]) -> None:
-        """Remember a body; as many as say of so many alerts, for one may hold thousands."""
+    def hold(self, arrival: Arrival) -> None:
+        """Remember the body of an arrival all of which was committed; as many as say of so many
+        alerts, for one may hold thousands.
+        """
+        if not self._size or arrival.dropped or arrival.is_nothing or arrival.unreadable:
+            return
+        digest, said = _digest(arrival.body), heard(arrival.items)
         self._said += len(said) - len(self._bodies.pop(digest, ()))
         self._bodies[digest] = said
         while self._said > self._size or len(self._bodies) > self._size // 10:

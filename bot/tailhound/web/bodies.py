@@ -9,7 +9,7 @@ from starlette.requests import Request
 BODY_BYTES = 32 * 1024 * 1024
 DRAIN_BYTES = 64 * 1024 * 1024
 """How much of a body that is too large is still read, so that its sender sees the 413."""
-TOGETHER_BYTES = 2 * BODY_BYTES
+TOGETHER_BYTES = BODY_BYTES * 3 // 2
 """What all bodies may hold that are read or stored at a time."""
 
 

@@ -38,9 +38,10 @@ def test_what_waits_comes_out_in_its_order_and_batches_are_bounded() -> None:
 def test_the_end_comes_behind_what_waits() -> None:
     line = Line()
     line.join(body(1))
+    line.join(body(2))
     line.end()
     assert sizes(line, 1) == ([1], False)
-    assert sizes(line, 1) == ([], True)
+    assert sizes(line, 1) == ([2], True)
 
 
 def test_while_the_database_hangs_no_more_wait_than_there_is_room_for() -> None:
