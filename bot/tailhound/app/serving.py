@@ -13,17 +13,18 @@ from starlette.routing import BaseRoute
 from tailhound.app.chat import Chat
 from tailhound.app.clicks import Clicks, around
 from tailhound.app.composition import compiled, transports
-from tailhound.app.counting import Counting, counting
+from tailhound.app.counting import counting
 from tailhound.app.deeds import Given, ServerDeeds
 from tailhound.app.greeting import Voice, begun, greet
 from tailhound.app.investigators import Investigators, Make
 from tailhound.app.lines import INFO, WARNING, now, saying
 from tailhound.app.ops import OpsWatch, Watching
+from tailhound.app.outlets import Outlets
 from tailhound.app.plugins import collectors
 from tailhound.app.second_way import SecondWay
 from tailhound.app.site import Site
 from tailhound.app.ways import Ways
-from tailhound.durable.asking import Destination, Place, Terms
+from tailhound.durable.asking import Terms
 from tailhound.durable.blocking import Blocking
 from tailhound.durable.investigating import Investigating
 from tailhound.durable.investigation import Investigator
@@ -32,9 +33,6 @@ from tailhound.durable.service import Durable, Surroundings
 from tailhound.durable.standings import late_since
 from tailhound.errors import SettingsError, StoreUnavailable
 from tailhound.flow import Transport
-from tailhound.model import Incident
-from tailhound.notifiers import Notifier
-from tailhound.notifiers.console import ConsoleNotifier
 from tailhound.rules.loading import Compiled
 from tailhound.schedule import Schedule
 from tailhound.settings import Settings
@@ -49,7 +47,6 @@ from tailhound.web.auth import check_listen
 from tailhound.web.metrics import Metrics
 from tailhound.web.server import bind, serve
 
-CONSOLE = Place(ConsoleNotifier.name, "-")
 ALOUD = Voice(say=saying(INFO), warn=saying(WARNING))
 
 
@@ -82,6 +79,7 @@ class Server:
         self._metrics = Metrics()
         self._chat = Chat(settings, clicks=self._extras.clicks)
         self._second = SecondWay(settings)
+        self._outlets = Outlets(self._chat, self._second, self._metrics, self._extras.voice)
         self._site = Site(
             settings, self._compiled, self._metrics, now, slack_page=self._extras.slack_page
         )
@@ -181,7 +179,7 @@ class Server:
                     self._compiled, database, self._settings, self._maker(backends)
                 ),
                 read_group=self._site.arrivals.noting(counting(read_group, self._metrics)),
-                notifiers={notifier.name: notifier for notifier in self._notifiers(reader)},
+                notifiers={notifier.name: notifier for notifier in self._outlets.notifiers(reader)},
                 manners=self._chat.manners(),
                 silencer=silencer,
                 stop_file=self._settings.stops,
@@ -295,28 +293,10 @@ class Server:
             verdict_seconds=self._settings.deadlines.verdict,
             late_seconds=self._settings.deadlines.late,
             mode=self._settings.mode,
-            places=(CONSOLE, *self._chat.places(), *self._second.places()),
-            destinations=self._destinations,
+            places=self._outlets.places(),
+            destinations=self._outlets.destinations,
             parts=self._chat.parts(),
         )
-
-    def _destinations(self, incident: Incident) -> Sequence[Destination]:
-        """The second way out is the first where there is no Slack."""
-        channels = self._chat.destinations(incident)
-        others = channels or [Destination(place=place) for place in self._second.places()]
-        return [Destination(place=CONSOLE), *others]
-
-    def _notifiers(self, reader: IncidentReader) -> tuple[Notifier, ...]:
-        voice = self._extras.voice
-        console = ConsoleNotifier(voice.say, voice.warn)
-        slack = self._chat.notifier(reader, now)
-        # people read Slack where there is one: its first posts are those that count
-        alone = Counting(console, self._metrics, now, posts=slack is None, verdicts=True)
-        second = self._second.notifier()
-        others: tuple[Notifier, ...] = () if second is None else (second,)
-        if slack is None:
-            return alone, *others
-        return alone, Counting(slack, self._metrics, now, posts=True, verdicts=False), *others
 
 
 def _silent(_line: str) -> None:

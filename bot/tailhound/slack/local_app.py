@@ -11,19 +11,20 @@ import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, parse_qsl, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tailhound.shipped import shipped
 from tailhound.slack.form_html import home_html, modal_html
-from tailhound.slack.local import Channel, LocalSlack, Reply
+from tailhound.slack.local import Channel, LocalSlack
+from tailhound.slack.local_api import LocalApi, body_of
 from tailhound.slack.local_hands import Deliver, Hands
 from tailhound.slack.modals import feedback, silence
 from tailhound.slack.render_html import message_html, mrkdwn_html
@@ -34,8 +35,6 @@ YOU: Final = "U0YOU"
 """Who sits before the demo's channel."""
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-_BODY_BYTES: Final = 1_000_000
-_FILE_BYTES: Final = 20_000_000
 _HOME_SECONDS: Final = 2.0
 _POLICY: Final = {
     "Content-Security-Policy": "default-src 'none'; img-src 'self'; style-src 'self'; "
@@ -85,9 +84,7 @@ class LocalApp:
                 Route("/channel/{id}", self._channel),
                 Route("/channel/{id}", self._click, methods=["POST"]),
                 Route("/channel/{id}/messages", self._messages),
-                Route("/api/{method}", self._api, methods=["POST"]),
-                Route("/response/{key:path}", self._response, methods=["POST"]),
-                Route("/upload/v1/{key}", self._upload, methods=["POST"]),
+                *LocalApi(slack).routes(),
                 Route("/channel/{id}/command", self._command, methods=["POST"]),
                 Route("/modal", self._modal),
                 Route("/modal", self._use_modal, methods=["POST"]),
@@ -227,7 +224,7 @@ class LocalApp:
     async def _own_form(self, request: Request) -> Form:
         """The fields of a form that this application served, and nobody else."""
         self._own_page_only(request)
-        form = parse_qs((await _body(request)).decode("utf-8", "replace"))
+        form = parse_qs((await body_of(request)).decode("utf-8", "replace"))
         if not secrets.compare_digest(_one(form, "key").encode(), self._key.encode()):
             raise HTTPException(403, "this click does not come from the page that was served")
         return form
@@ -259,25 +256,6 @@ class LocalApp:
         if origin.netloc != request.headers.get("host", ""):
             raise HTTPException(403, "this click comes from another page")
 
-    async def _api(self, request: Request) -> Response:
-        token = request.headers.get("authorization", "").removeprefix("Bearer ")
-        arguments = _arguments(request.headers.get("content-type", ""), await _body(request))
-        if arguments is None:
-            return JSONResponse({"ok": False, "error": "invalid_json"})
-        return _http(self._slack.call(request.path_params["method"], token, arguments))
-
-    async def _response(self, request: Request) -> Response:
-        arguments = _arguments("application/json", await _body(request))
-        if arguments is None:
-            return JSONResponse({"ok": False, "error": "invalid_json"}, status_code=400)
-        return _http(self._slack.respond(request.path_params["key"], arguments))
-
-    async def _upload(self, request: Request) -> Response:
-        content = await _body(request, _FILE_BYTES)
-        if not self._slack.upload(request.path_params["key"], content):
-            raise HTTPException(404, "no such upload, or not of this length")
-        return Response(f"OK - {len(content)}", media_type="text/plain")
-
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in _FILES:
@@ -292,30 +270,5 @@ class LocalApp:
         return channel
 
 
-def _http(reply: Reply) -> Response:
-    return JSONResponse(dict(reply.body), status_code=reply.status, headers=dict(reply.headers))
-
-
-def _arguments(content_type: str, body: bytes) -> dict[str, Any] | None:
-    """The arguments of a call, from JSON or a form; None when they can't be read."""
-    try:
-        text = body.decode("utf-8")
-        if not content_type.startswith("application/json"):
-            return dict(parse_qsl(text))
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
 def _one(form: Form, name: str) -> str:
     return next(iter(form.get(name, ())), "")
-
-
-async def _body(request: Request, most: int = _BODY_BYTES) -> bytes:
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most:
-            raise HTTPException(413, f"over {most // 1_000_000} MB")
-    return bytes(body)

@@ -14,6 +14,7 @@ from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.calls import Calls, Lost, No, Outcome, Said
 from tailhound.slack.draft import Draft, Key, is_reply, key_of
 from tailhound.slack.lookup import Matches, is_by, is_of, reading, ts_of
+from tailhound.slack.lost_posts import LostPosts
 from tailhound.slack.pace import (
     AUTH,
     COMPLETE,
@@ -55,7 +56,7 @@ class Sender:
         self._calls, self._pace, self._clock = calls, pace, clock
         self._unreadable: set[str] = set()
         self._dead: tuple[float, str, str | None] = (0.0, "", None)
-        self._lost: dict[Key, int] = {}
+        self.lost = LostPosts()
         self._self: tuple[str | None, frozenset[str]] = (None, frozenset())
         self._wording: dict[Key, int] = {}
 
@@ -76,33 +77,9 @@ class Sender:
             if delivery.seen == draft.seen and not delivery.unsure:
                 return uncalled(delivery)
             return await self._edit(draft, delivery.message)
-        if self.posts_lost(delivery):
+        if self.lost.of(delivery):
             return await self._look_then_post(draft)
         return await self._post(draft)
-
-    def posts_lost(self, delivery: Delivery) -> int:
-        """How many posts of this message nobody answered."""
-        known = max(delivery.lost_posts, int(delivery.unsure))
-        return max(known, self._lost.get(key_of(delivery), 0))
-
-    def was_lost(self, delivery: Delivery) -> None:
-        """A post of this message was sent, and nobody answered."""
-        self._lost[key_of(delivery)] = self.posts_lost(delivery) + 1
-
-    def stands(self, delivery: Delivery) -> None:
-        """The message is there: what was lost before does not matter any more."""
-        self._lost.pop(key_of(delivery), None)
-
-    def no_third(self, delivery: Delivery) -> Refusal | None:
-        """Why nothing is posted any more where two posts were lost and nobody can look."""
-        if self.posts_lost(delivery) <= 1:
-            return None
-        return Refusal(
-            f"two posts about incident {delivery.incident.id} to {delivery.place} were sent "
-            "and never answered: look whether one stands there; with the scope "
-            "channels:history tailhound looks by itself",
-            only_this=True,
-        )
 
     async def answers(self, delivery: Delivery) -> Later | None:
         """None once Slack answers again; a post that may be the last is kept until then."""
@@ -126,7 +103,7 @@ class Sender:
             return found
         if found:
             return await self._edit(draft, found, passed=passed | {found})
-        refusal = self.no_third(delivery) if found is None else None
+        refusal = self.lost.no_third(delivery) if found is None else None
         later = None if refusal else await self.answers(delivery)
         return refusal or later or await self._post(draft)
 
@@ -193,15 +170,15 @@ class Sender:
         if wait <= 0:
             return None
         why = f"{RATE_LIMIT} of {method}"
-        lost = self.posts_lost(delivery)
-        return Later(wait, why, self._unsure(delivery), only_this=True, lost_posts=lost)
+        lost = self.lost.of(delivery)
+        return Later(wait, why, self.lost.is_unsure(delivery), only_this=True, lost_posts=lost)
 
     def before_post(self, delivery: Delivery, rank: Rank) -> Later | None:
         """None when a new message may go out now; else how long it has to wait.
 
         What leaves posts to others does not hold them up while it waits.
         """
-        lost, unsure = self.posts_lost(delivery), self._unsure(delivery)
+        lost, unsure = self.lost.of(delivery), self.lost.is_unsure(delivery)
         if not delivery.holds():
             why = "another replica has taken the message over"
             return Later(pause(delivery, _LONGEST_PAUSE), why, unsure, lost_posts=lost)
@@ -218,10 +195,10 @@ class Sender:
             draft, lambda wording, web: web.chat_postMessage(**draft.posting(wording))
         )
         if isinstance(outcome, Said):
-            self.stands(delivery)
+            self.lost.forget(delivery)
             return await self._posted(draft, outcome)
         if isinstance(outcome, Lost) and outcome.sent:
-            self.was_lost(delivery)
+            self.lost.add(delivery)
         return self.settled(outcome, POST, delivery)
 
     async def _posted(self, draft: Draft, outcome: Said) -> Posted:
@@ -248,7 +225,7 @@ class Sender:
             draft, lambda wording, web: web.chat_update(ts=ts, **draft.arguments(wording))
         )
         if isinstance(outcome, Said):
-            self.stands(delivery)
+            self.lost.forget(delivery)
             return Posted(place=delivery.place, message=ts, seen=draft.seen)
         gone = isinstance(outcome, No) and meaning_of(outcome.error) is Meaning.POST_ANEW
         if gone and passed and len(passed) < _PASSED_AT_MOST:
@@ -256,7 +233,7 @@ class Sender:
         if gone and not passed:
             _LOG.warning("the message %s in %s can't be edited: a new one", ts, delivery.place)
             fresh = replace(draft, wordings=draft.anew or draft.wordings)
-            lost = self.posts_lost(delivery) > 0
+            lost = self.lost.of(delivery) > 0
             return await (self._look_then_post(fresh) if lost else self._post(fresh))
         return self.settled(outcome, UPDATE, delivery)
 
@@ -294,8 +271,8 @@ class Sender:
 
     def later(self, outcome: Outcome, method: str, delivery: Delivery) -> Later:
         """When to try again, and whether the message may stand already."""
-        lost = 0 if delivery.message else self.posts_lost(delivery)
-        unsure = self._unsure(delivery)
+        lost = 0 if delivery.message else self.lost.of(delivery)
+        unsure = self.lost.is_unsure(delivery)
         if isinstance(outcome, No):
             if meaning_of(outcome.error) is Meaning.WAIT:
                 seconds = outcome.retry_after or 30.0
@@ -313,10 +290,6 @@ class Sender:
         why = outcome.why if isinstance(outcome, Lost) else "no outcome"
         sent = isinstance(outcome, Lost) and outcome.sent and method in _SEEN
         return Later(pause(delivery, _LONGEST_PAUSE), why, unsure or sent, False, lost)
-
-    def _unsure(self, delivery: Delivery) -> bool:
-        """Whether a post may stand that nobody has seen, or an edit that nobody knows of."""
-        return delivery.unsure if delivery.message else self.posts_lost(delivery) > 0
 
 
 def _is_too_much(outcome: Outcome) -> bool:

@@ -177,7 +177,7 @@ class ThreadPosts:
         if not isinstance(prepared, str):
             self._preparing.forget(key)
             return sender.settled(prepared, UPLOAD_URL, delivery)
-        if sender.posts_lost(delivery):
+        if sender.lost.of(delivery):
             known = await self._known(delivery, prepared, name)
             if known is not None:
                 return known
@@ -196,7 +196,7 @@ class ThreadPosts:
             return found
         if found:
             return self._stands(delivery, found)
-        return sender.no_third(delivery) if found is None else None
+        return sender.lost.no_third(delivery) if found is None else None
 
     async def _shared(self, delivery: Delivery, file: str, name: str) -> Result:
         wait = self._sender.before_post(delivery, Rank.PART)
@@ -208,13 +208,13 @@ class ThreadPosts:
         if isinstance(outcome, Said):
             return self._stands(delivery, file)
         if isinstance(outcome, Lost) and outcome.sent:
-            self._sender.was_lost(delivery)
+            self._sender.lost.add(delivery)
         elif isinstance(outcome, No) and outcome.error != "ratelimited":
             self._preparing.forget(key_of(delivery))
         return self._sender.settled(outcome, COMPLETE, delivery)
 
     def _stands(self, delivery: Delivery, message: str) -> Posted:
-        self._sender.stands(delivery)
+        self._sender.lost.forget(delivery)
         self._preparing.forget(key_of(delivery))
         return Posted(delivery.place, message, _file_name(delivery)[:64])
 
