@@ -180,7 +180,7 @@ def test_what_people_say_and_stop_survives_a_kill(tmp_path: Path, slack: SlackSt
         resolved(bot, slack, id, sent)
         slack.click("wrong", channel=CHANNEL, ts=ts)
         modal(slack, is_filled)
-        slack.submit({"rating": "wrong", "cause": "cpu-throttling", "note": "the drain was first"})
+        slack.submit({"cause": "cpu-throttling", "note": "the drain was first"})
         assert "stopped all changes" in slack.command("stop game day", channel=CHANNEL).payload[
             "text"
         ]  # fmt: skip
@@ -238,8 +238,8 @@ def test_each_replica_takes_any_click_once(tmp_path: Path, slack: SlackStandin) 
         resolved(one, slack, id, sent)
         slack.click("wrong", channel=CHANNEL, ts=ts)  # opened by one replica, sent to the other
         modal(slack, is_filled)
-        slack.submit({"rating": "right"})
-        shows(slack, other, id, "says:")
+        slack.submit({"cause": "cpu-throttling"})
+        shows(slack, other, id, "it was CPU throttling")
         for bot in (one, other):
             assert bot.stop() < 5
 
