@@ -4,10 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
 # what the inner loop leaves to `make test`: engines that start, damage at every place, benchmarks
-SLOW   := charts/test_draw.py charts/test_painter.py durable parse/test_damaged.py parse/test_hostile.py test_benchmarks.py test_cli_replay.py \
-          slack/test_limits_big.py slack/test_socket.py slack/test_standin.py slack/test_standin_sockets.py \
-          slack/test_thread_posts.py test_second_way.py transports test_alertmanager_big.py test_redaction.py web/test_anything.py web/test_server.py \
-          web/test_small.py
+SLOW   := charts/test_draw.py charts/test_painter.py durable parse/test_damaged.py parse/test_hostile.py \
+          slack/test_commands.py slack/test_feedback_form.py slack/test_limits.py slack/test_listeners.py \
+          slack/test_modals_hostile.py slack/test_notifier.py slack/test_preparing.py slack/test_silence_form.py \
+          slack/test_socket.py slack/test_standin.py slack/test_standin_sockets.py slack/test_thread.py \
+          slack/test_thread_posts.py store/test_incidents.py test_alertmanager_big.py test_benchmarks.py test_cli.py \
+          test_cli_check.py test_cli_keeping.py test_cli_replay.py test_doctor.py test_own_serve.py test_redaction.py \
+          test_second_way.py transports web/test_anything.py web/test_crowds.py web/test_server.py web/test_small.py
 
 .PHONY: help demo test quick check lab accuracy nightly bench format golden docs record constraints clean setup
 

@@ -81,8 +81,7 @@ class ControlPlane:
         headers = {"Authorization": f"Bearer {ADMIN}", "Content-Type": _JSON, "Accept": _JSON}
         text = json.dumps(body) if body is not None else None
         try:
-            self._connection.request(method, path, text, headers | other)
-            answer = self._connection.getresponse()
+            answer = self._answer(method, path, text, headers | other)
             found = answer.read()
         except (OSError, http.client.HTTPException):
             self._connection.close()
@@ -90,6 +89,23 @@ class ControlPlane:
         told = tuple(answer.headers.get_all("Warning") or ())
         is_json = "json" in (answer.headers.get("Content-Type") or "")
         return Reply(answer.status, json.loads(found) if is_json else {}, told)
+
+    def _answer(
+        self, method: str, path: str, text: str | None, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        """The answer to a request. A connection that the server closed while nothing went over it
+        is opened anew for a read, as HTTP has it.
+        """
+        is_kept = self._connection.sock is not None
+        try:
+            self._connection.request(method, path, text, dict(headers))
+            return self._connection.getresponse()
+        except http.client.RemoteDisconnected:
+            self._connection.close()
+            if not is_kept or method != "GET":
+                raise
+        self._connection.request(method, path, text, dict(headers))
+        return self._connection.getresponse()
 
     def asked(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, **other: str
