@@ -132,8 +132,8 @@ def message(  # noqa: PLR0913 - each is the place's, and told by its name
     return result
 
 
-def whole_texts(incident: Incident, *, page_url: str, now: datetime) -> dict[str, str]:
-    """The slots' texts for who asked for them: with the room of an answer, not of a message."""
+def whole_texts(incident: Incident, slots: str, *, page_url: str, now: datetime) -> dict[str, str]:
+    """Slots' texts for who asked for them: with the room of an answer, not of a message."""
     view = View(
         incident=incident,
         now=now,
@@ -142,7 +142,7 @@ def whole_texts(incident: Incident, *, page_url: str, now: datetime) -> dict[str
         asks=False,
         page_url=page_url,
     )
-    return {slot: text for slot in "HSWDEN" if (text := render(slot, view))}
+    return {slot: text for slot in slots if (text := render(slot, view))}
 
 
 def _texts(sheet: _Sheet) -> dict[str, str]:

@@ -23,7 +23,7 @@ def shown_text(incident: Incident, slots: str, *, address: str, page: str, now: 
 
     `address` is that of its message or page, `page` that of its page; "" where there is none.
     """
-    told = whole_texts(incident, page_url=page, now=now)
+    told = whole_texts(incident, f"H{slots}", page_url=page, now=now)
     parts = [told[slot] for slot in slots if told.get(slot)]
     if slots == WHY:
         parts = [*_near(incident, page, now), *parts]
@@ -70,7 +70,7 @@ def _near(incident: Incident, page: str, now: datetime) -> list[str]:
     if not incident.verdict_stands or incident.state is State.JOINED:
         return []
     then = replace(incident, state=State.DIAGNOSED)
-    told = whole_texts(then, page_url=page, now=now).get("W")
+    told = whole_texts(then, "W", page_url=page, now=now).get("W")
     return [told] if told else []
 
 
