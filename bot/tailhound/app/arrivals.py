@@ -24,11 +24,12 @@ SECTION = "Alerts"
 
 ReadGroup = Callable[[bytes], AlertGroup]
 
-
 UNTOLD = "when any process saw it last is not known: the database does not tell"
 LAST_METRIC = "tailhound_last_notification_timestamp_seconds"
 WATCHDOG_METRIC = "tailhound_watchdog_timestamp_seconds"
 WATCHDOG_KNOWN_METRIC = "tailhound_watchdog_known"
+
+_switch_line = partial(HealthLine, name="Dead man's switch", section=SECTION)
 
 
 class Arrivals(Collector):
@@ -125,16 +126,17 @@ class Arrivals(Collector):
 
     def _watchdog_line(self, switch: "_Switch", now: datetime) -> HealthLine:
         seen = switch.seen
-        line = partial(HealthLine, name="Dead man's switch", section=SECTION)
         if seen is not None and now - seen <= LATE:
             by = "" if seen == switch.own else "not by this process"
-            return line(state=f"{WATCHDOG} seen {_ago(seen, now)} ago", works=True, detail=by)
+            return _switch_line(
+                state=f"{WATCHDOG} seen {_ago(seen, now)} ago", works=True, detail=by
+            )
         if switch.own is None and now - self._started <= LATE:
             return self._at_first(switch, now)
         silent = f"no {WATCHDOG} for {_ago(seen or self._started, now)}"
         if not switch.is_known:
-            return line(state=silent, works=None, detail=UNTOLD)
-        return line(
+            return _switch_line(state=silent, works=None, detail=UNTOLD)
+        return _switch_line(
             state=silent,
             works=False if seen else None,
             effect="nobody notices when alerts no longer get here",
@@ -145,12 +147,10 @@ class Arrivals(Collector):
         """What is known of the switch before it can be called silent."""
         since, seen = f"since {day_clock(self._started, now)}", switch.seen
         detail = since if seen is None else f"not by this process, which runs {since}"
-        return HealthLine(
-            name="Dead man's switch",
+        return _switch_line(
             state=f"{WATCHDOG} seen {_ago(seen, now)} ago" if seen else f"no {WATCHDOG} yet",
             works=None,
             detail=detail if switch.is_known else f"{detail}; {UNTOLD}",
-            section=SECTION,
         )
 
 
