@@ -2,7 +2,7 @@
 
 from tailhound.model.incident import Incident
 from tailhound.model.names import plural
-from tailhound.model.next_look import as_fast_as_usual
+from tailhound.model.stages import as_fast_as_usual
 from tailhound.model.verdict import Diagnosis, Outlook
 from tailhound.model.wording import day_clock
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from tailhound.model import claims
 from tailhound.model.evidence import Evidence
+from tailhound.model.facts import number_of
 from tailhound.model.lacking import item_of
 from tailhound.model.names import fact_name, plural
 from tailhound.model.verdict import Cause, Check, Seen
@@ -64,8 +65,7 @@ class Branch:
 
     @property
     def _value(self) -> float:
-        value = self.seen.value
-        return float(value) if isinstance(value, int | float) else 0.0
+        return number_of(self.seen.value) or 0.0
 
     @property
     def _words(self) -> str:
@@ -80,8 +80,8 @@ class Branch:
     def _of_all(self, evidence: Iterable[Evidence]) -> str:
         whole, noun, what = _OF.get(self._fact, ("", "", ""))
         item = item_of(self.cause, self.seen.name, evidence) if whole else None
-        total = item.facts.get(whole) if item else None
-        if isinstance(total, bool) or not isinstance(total, int | float) or total < self._value:
+        total = number_of(item.facts.get(whole)) if item else None
+        if total is None or total < self._value:
             return ""
         return f"{number(self._value, 'count')} of {plural(round(total), noun)} {what}"
 

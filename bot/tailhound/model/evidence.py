@@ -1,6 +1,6 @@
 """Evidence: what a collector found, or the typed reason why it found nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -112,3 +112,13 @@ class Evidence:
     def is_a_runbooks_own(self) -> bool:
         """Whether a runbook defines it (`promql dns.lost`): it alone knows what its facts mean."""
         return " " in self.collector
+
+
+def facts_of(collector: str, evidence: Iterable[Evidence]) -> Mapping[str, FactValue]:
+    """The facts of a collector that answered; none where it did not."""
+    found = (
+        one.facts
+        for one in evidence
+        if one.collector == collector and one.status is EvidenceStatus.COLLECTED
+    )
+    return next(found, {})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tailhound.model import reasons, weighing
-from tailhound.model.evidence import Evidence, FactValue
+from tailhound.model.evidence import Evidence, facts_of
 from tailhound.model.facts import number_of
 from tailhound.model.names import cause_name, plural
 from tailhound.model.stages import slow_stages
@@ -93,7 +93,7 @@ def ruled_out(diagnosis: Diagnosis | None) -> str:
 
 def load_of(diagnosis: Diagnosis) -> str:
     """`load x3 (12/s, usually 4/s)`; "" where it is as usual, or not known."""
-    found = _facts(LATENCY, diagnosis.evidence)
+    found = facts_of(LATENCY, diagnosis.evidence)
     ratio, now = number_of(found.get("requests_ratio")), number_of(found.get("requests_per_second"))
     if diagnosis.load not in ("up", "down") or ratio is None:
         return ""
@@ -121,7 +121,7 @@ def capacity(diagnosis: Diagnosis | None) -> str:
 
 def _replicas(evidence: Iterable[Evidence]) -> Iterator[str]:
     evidence = tuple(evidence)
-    found, scaler = _facts(_REPLICAS, evidence), _facts(_SCALER, evidence)
+    found, scaler = facts_of(_REPLICAS, evidence), facts_of(_SCALER, evidence)
     ready, wanted = number_of(found.get("in_service_count")), number_of(found.get("desired_count"))
     if ready is not None and wanted:
         yield _in_service(round(ready), round(wanted))
@@ -142,7 +142,7 @@ def is_far(value: float, usual: float, least: float = 0.0) -> bool:
 
 
 def _neighbour(kind: _Kind, diagnosis: Diagnosis) -> Neighbour | None:
-    found = _facts(kind.collector, diagnosis.evidence)
+    found = facts_of(kind.collector, diagnosis.evidence)
     value, usual = number_of(found.get(kind.fact)), number_of(found.get(f"{kind.fact}_usual"))
     if value is None or usual is None or not is_far(value, usual, kind.least):
         return None
@@ -177,8 +177,3 @@ def _against(kind: _Kind, diagnosis: Diagnosis) -> Iterator[Cause]:
 def _aliases(names: Iterable[str], cause: Cause) -> set[str]:
     """How a runbook calls its evidence, by the names in the plan: `kv`, `kv-preemption.kv`."""
     return {name.removeprefix(f"{cause.runbook}.") for name in names if name in cause.evidence}
-
-
-def _facts(collector: str, evidence: Iterable[Evidence]) -> dict[str, FactValue]:
-    item = next((one for one in evidence if one.collector == collector), None)
-    return dict(item.facts) if item else {}

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tailhound.model.evidence import EvidenceStatus, FactValue
+from tailhound.model.evidence import FactValue, facts_of
+from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
 from tailhound.model.names import plural
 from tailhound.model.neighbours import capacity
-from tailhound.model.stages import slow_stages
+from tailhound.model.stages import as_fast_as_usual
 from tailhound.model.symptomless import LATENCY
 from tailhound.model.verdict import Diagnosis, Outlook
 
@@ -62,18 +63,11 @@ class _Seen:
 
     def facts(self, collector: str) -> Mapping[str, FactValue]:
         """The facts of a collector that answered; none where it did not."""
-        found = (
-            one.facts
-            for one in self.diagnosis.evidence
-            if one.collector == collector and one.status is EvidenceStatus.COLLECTED
-        )
-        return next(found, {})
+        return facts_of(collector, self.diagnosis.evidence)
 
     def amount(self, collector: str, fact: str) -> float | None:
         """One fact as a number; None where it is not known."""
-        value = self.facts(collector).get(fact)
-        known = isinstance(value, int | float) and not isinstance(value, bool)
-        return float(value) if known and isinstance(value, int | float) else None
+        return number_of(self.facts(collector).get(fact))
 
     def kubectl(self, *words: str) -> str:
         """A command in the namespace; "" where a name in it is no plain name."""
@@ -149,14 +143,6 @@ def _all_ready(seen: _Seen) -> bool:
         return ready >= total
     serving = seen.amount(_REPLICAS, "in_service_count")
     return bool(serving) and seen.amount(_REPLICAS, "missing_count") == 0
-
-
-def as_fast_as_usual(diagnosis: Diagnosis) -> bool:
-    """Whether stages were measured, each could be compared with its usual time, and none grew."""
-    known = all(
-        stage.seconds is not None and stage.usual_seconds is not None for stage in diagnosis.stages
-    )
-    return bool(diagnosis.stages) and known and not slow_stages(diagnosis)
 
 
 def _one_of_several(seen: _Seen) -> Look | None:

@@ -46,6 +46,14 @@ def slow_stages(measured: Diagnosis | Progress | None) -> tuple[Stage, ...]:
     )
 
 
+def as_fast_as_usual(diagnosis: Diagnosis) -> bool:
+    """Whether stages were measured, each could be compared with its usual time, and none grew."""
+    known = all(
+        stage.seconds is not None and stage.usual_seconds is not None for stage in diagnosis.stages
+    )
+    return bool(diagnosis.stages) and known and not slow_stages(diagnosis)
+
+
 EXPLAINING_PART = 0.5
 """Stages that grew by less than this part of what the symptom grew by are not where it comes from.
 Our own default."""
