@@ -127,12 +127,14 @@ class View(OpenView):
     @property
     def last_verdict(self) -> Mrkdwn:
         """The verdict before this investigation, in one line; "" when there was none."""
-        if not self.diagnosis:
+        last = self.incident.diagnosis
+        if not last:
             return Mrkdwn("")
-        if self.diagnosis.outlook in (Outlook.CAUSE_FOUND, Outlook.TWO_FIT):
-            sure = telling.sure(self.diagnosis.confidence)
-            return Mrkdwn(f"{self.title} ({sure})" if sure else self.title)
-        return Mrkdwn(self.diagnosis.outlook.value)
+        if found := telling.headline_causes(last):
+            title = self.ink.said(telling.title(found[0]))
+            sure = telling.sure(last.confidence)
+            return Mrkdwn(f"{title} ({sure})" if sure else title)
+        return Mrkdwn(last.outlook.value)
 
     @property
     def blind(self) -> Mrkdwn:

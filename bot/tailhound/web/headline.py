@@ -57,9 +57,13 @@ def name(runbook: str) -> str:
 
 
 def is_old(incident: Incident) -> bool:
-    """Whether the diagnosis is of the time before: it has come back, and is not diagnosed yet."""
-    before = incident.state in (State.INVESTIGATING, State.DEFERRED, State.FAILED)
-    return before and incident.diagnosis is not None and not incident.verdict_stands
+    """Whether the diagnosis is of the time before: it has come back, and is not diagnosed yet, or
+    was over before it could be.
+    """
+    before = (State.INVESTIGATING, State.DEFERRED, State.FAILED, State.RESOLVED)
+    return (
+        incident.state in before and incident.diagnosis is not None and not incident.verdict_stands
+    )
 
 
 def cause_of(incident: Incident) -> str:
@@ -124,7 +128,7 @@ def _resolved(incident: Incident) -> Headline:
     if incident.unheard:
         return Headline("Not heard of any more", _alert_on(incident), "done")
     word = f"Resolved after {duration(seconds)}" if seconds >= 0 else "Resolved"
-    found = telling.headline_causes(incident.diagnosis)
+    found = telling.headline_causes(incident.diagnosis) if incident.verdict_stands else ()
     text = _title(incident.diagnosis, over=True) if found else _alert_on(incident)
     return Headline(word, text, "done")
 

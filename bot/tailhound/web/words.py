@@ -79,10 +79,10 @@ def offers(diagnosis: Diagnosis, *, over: bool = False) -> tuple[Offer, ...]:
 
 def to_do(incident: Incident) -> str:
     """The heading of what to do; it promises nothing where there is nothing."""
-    if incident.state is State.RESOLVED:
-        return "What could be done"
     if is_old(incident):
         return "What could be done last time"
+    if incident.state is State.RESOLVED:
+        return "What could be done"
     diagnosis = incident.diagnosis
     if diagnosis is None or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
         return "You can"

@@ -201,6 +201,18 @@ def test_the_verdict_of_an_earlier_episode_does_not_stand() -> None:
     assert shown(replace(again, diagnosed_in=2))["H"].startswith("🎯 Cause found")
 
 
+def test_what_is_over_before_it_is_checked_again_names_the_cause_of_the_last_time_as_that() -> None:
+    over = replace(BACK, state=State.RESOLVED, diagnosed_in=1, resolved_at=NOW, feedback=())
+    told = shown(over)
+    assert told["H"].startswith("✅ Resolved")
+    assert "Cause" not in told["H"]
+    assert told["W"].startswith("*Resolved before there was a verdict of this time.* Last time: ")
+    assert "Not assumed to be the same this time." in told["W"]
+    assert "Cause" not in told["T"]
+    assert labels(told["A"]) == ["Tell us the cause", "Postmortem draft ↗"]
+    assert labels(shown(replace(over, diagnosed_in=2))["A"])[0] == "Yes, that was it"
+
+
 def test_when_nobody_is_asked_again_any_more_the_message_promises_nothing() -> None:
     for over in (None, NOW - timedelta(seconds=1)):
         told = shown(replace(BLIND, asked_until=over))

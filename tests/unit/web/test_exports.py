@@ -117,6 +117,15 @@ def test_the_export_tells_two_that_fit_and_a_verdict_of_before_from_a_chain() ->
     assert "## What led to what" in file("export.md", BACK)
 
 
+def test_the_files_of_what_was_over_before_a_verdict_tell_that_it_is_of_the_last_time() -> None:
+    over = replace(BACK, state=State.RESOLVED, resolved_at=BACK.received_at)
+    assert "*Over before there was a verdict of this time: what" in file("export.md", over)
+    assert "There was no verdict of this time." in file("postmortem.md", over)
+    page = get("/incidents/5B2M/postmortem", parts(Shelf((replace(over, id="5B2M"),)))).text
+    assert "There was no verdict of this time." in page
+    assert "no verdict of this time" not in file("postmortem.md", RATED)
+
+
 def test_the_story_is_told_in_the_order_of_time() -> None:
     lines = [line for line in file("postmortem.md", CONFIRMED).splitlines() if " UTC: " in line]
     times = [line.split(" UTC")[0] for line in lines]

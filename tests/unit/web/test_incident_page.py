@@ -9,6 +9,7 @@ import pytest
 from tailhound.model import Feedback, Incident, OnIt, Queued, Rating, Silenced, State
 from tailhound.model.gaps import next_gap
 from tailhound.model.verdict import Changed
+from tailhound.web.headline import headline
 from tests.samples.hostile import HOSTILE
 from tests.samples.incidents import (
     BACK,
@@ -145,7 +146,18 @@ def test_a_diagnosis_of_before_is_told_to_be_that_while_it_is_checked_again() ->
     assert "Being checked again , verdict by" in text
     assert "not assumed to be the same now" in text
     assert "What could be done last time" in text
+    assert "Measured the last time, not now" in text
     assert "Being checked again" not in text_of(CONFIRMED)
+
+
+def test_a_diagnosis_of_before_is_told_to_be_that_when_it_is_over_without_another() -> None:
+    over = replace(BACK, state=State.RESOLVED, resolved_at=NOW)
+    text = text_of(over)
+    assert "Over before there was a verdict of this time. What follows is from the last" in text
+    assert "What could be done last time" in text
+    assert "Measured the last time, not now" in text
+    assert headline(over).text == "InferenceInterTokenLatencyHigh on llm / chat-json"
+    assert "verdict of this time" not in text_of(replace(over, diagnosed_in=2))
 
 
 def test_who_is_asked_again_is_told_with_its_end_and_no_longer() -> None:
