@@ -69,6 +69,23 @@ def _began(samples: Pairs, usual: Pairs, teeth: Sequence[float]) -> float | None
     return samples[first][0]
 
 
+def lasted(series: FactValue, usual_series: FactValue) -> float:
+    """How many seconds a series was looked at, if it was outside its usual band from the first
+    sample on, or, with no usual window, the same all the time and not zero; else 0.
+    """
+    samples = _pairs(series)
+    values = [value for _, value in samples]
+    edges = band([value for _, value in _pairs(usual_series)])
+    if len(samples) < SAMPLES_OUTSIDE:
+        return 0.0
+    if edges is None:
+        low, high = band(values) or (0.0, 0.0)
+        so = bool(values[0]) and all(low <= value <= high for value in values)
+    else:
+        so = all(not edges[0] <= value <= edges[1] for value in values)
+    return samples[-1][0] - samples[0][0] if so else 0.0
+
+
 def _moment(at: float | None) -> datetime | None:
     return None if at is None else datetime.fromtimestamp(at, UTC)
 
