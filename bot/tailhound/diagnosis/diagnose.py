@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tailhound.diagnosis.before import changed_before
+from tailhound.diagnosis.course import Course
 from tailhound.diagnosis.leading import led, unmeasured
 from tailhound.diagnosis.named import NOTHING, Named
-from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.plan import Facts, Plan, inputs_of
 from tailhound.diagnosis.rank import Ranked, rank
 from tailhound.diagnosis.resolve import Resolved
@@ -210,8 +210,7 @@ def _onset(runbook: Runbook, facts: Facts) -> datetime | None:
     if runbook.onset is None:
         return None
     name, _, fact = runbook.onset.partition(".")
-    found = facts.get(name, {})
-    return onset_of(found.get(f"{fact}_series"), found.get(f"{fact}_usual_series"))
+    return Course(facts.get(name, {}), f"{fact}_").onset
 
 
 def _outlook(ranked: Ranked, evidence: Sequence[Evidence]) -> tuple[Outlook, str]:
