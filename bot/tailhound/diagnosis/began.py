@@ -1,11 +1,11 @@
 """When the mechanism of a cause began, by the series that its runbook names for that. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tailhound.diagnosis.onset import lasted, onset_of
-from tailhound.model import Check, FactValue, Part
+from tailhound.diagnosis.course import Course
+from tailhound.model import Check, Part
 from tailhound.model.wording import duration
 from tailhound.rules.condition.terms import Facts
 from tailhound.rules.runbook import Runbook
@@ -28,11 +28,11 @@ def began(runbook: Runbook, checks: Iterable[Check], facts: Facts) -> Began:
     """The onset of the fact by which the cause is confirmed, else of the first that has one."""
     if not runbook.onset:
         return Began()
-    series = [_series(fact, facts) for fact in _ordered(runbook.onset, checks)]
-    for one, usual in series:
-        if (at := onset_of(one, usual)) is not None:
-            return Began(at)
-    looked_at = next((found for one, usual in series if (found := lasted(one, usual))), 0.0)
+    courses = [_course(fact, facts) for fact in _ordered(runbook.onset, checks)]
+    onset = next((at for one in courses if (at := one.onset) is not None), None)
+    if onset is not None:
+        return Began(onset)
+    looked_at = next((found for one in courses if (found := one.lasted_seconds)), 0.0)
     if looked_at:
         return Began(None, f"it has been so for all of the {duration(looked_at)} looked at")
     return Began(None, UNKNOWN)
@@ -49,7 +49,6 @@ def _ordered(onset: Sequence[str], checks: Iterable[Check]) -> Iterator[str]:
     yield from sorted(onset, key=lambda fact: fact not in held)
 
 
-def _series(fact: str, facts: Facts) -> tuple[FactValue, FactValue]:
+def _course(fact: str, facts: Facts) -> Course:
     name, _, key = fact.partition(".")
-    found: Mapping[str, FactValue] = facts.get(name, {})
-    return found.get(f"{key}_series"), found.get(f"{key}_usual_series")
+    return Course(facts.get(name, {}), f"{key}_")
