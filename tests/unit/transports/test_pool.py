@@ -22,6 +22,7 @@ from tailhound.transports.gate import Gate
 from tailhound.transports.pool import Pool
 from tailhound.transports.prometheus import PrometheusTransport
 from tailhound.transports.sockets import Call, connect
+from tests.driving import until
 from tests.unit.transports import servers
 from tests.unit.transports.servers import Scripted, black_hole, misbehaving, reply, scripted
 
@@ -244,7 +245,7 @@ def test_fifty_hung_hosts_change_nothing_for_the_next_incidents_prometheus_reads
         async def incidents() -> tuple[list[Any], list[Any], float]:
             deadline = after(1.0)
             hung = [asyncio.create_task(read_a_host(deadline)) for _ in range(50)]
-            await asyncio.sleep(0.1)
+            await until(lambda: hosts.busy == 16)
             start = time.monotonic()
             turn = Turn(after(5), NOW)
             queries = (Query(promql=f"vector({number})") for number in range(50))
