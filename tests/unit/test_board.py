@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tailhound.app.backends import Needs, backend_lines
 from tailhound.app.board import REMEMBERED, Board, Mood, Standing
 from tailhound.flow import Request, Turn
 from tailhound.model import Missing, Reason
 from tailhound.requests import GetObject, Labelled, Query
-from tailhound.settings import Kubernetes
+from tailhound.settings import Kubernetes, Settings
 from tailhound.transports.http import NoAnswer
 from tailhound.transports.kubernetes import KubernetesTransport
 from tailhound.transports.kubernetes_answers import refusal
@@ -80,6 +81,22 @@ def test_what_a_backend_says_no_to_is_an_answer_too() -> None:
     for reason in (Reason.EMPTY, Reason.TRUNCATED, Reason.UNPARSABLE, Reason.NOT_APPLICABLE):
         board.note(reason.value, missing(reason), 0.1)
     assert {one.mood for one in board.standings()} == {Mood.ANSWERS}
+
+
+def test_one_that_is_spared_because_it_refuses_most_requests_is_no_well_one() -> None:
+    board = Board(Clock())
+    board.note("kubernetes", ANSWER, 0.1)
+    spared = "not asked: the API server refuses most requests (9 of the last 10). Fix: wait"
+    board.note("kubernetes", missing(Reason.SKIPPED, spared), 0.0)
+    found = standing(board, "kubernetes")
+    assert found.mood is Mood.SWAMPED
+    assert found.detail.startswith("the API server refuses most requests (9 of the last 10)")
+    needs = Needs(causes=7, by_backend={"kubernetes": 5})
+    line = next(one for one in backend_lines([found], Settings(), needs, START) if one.since)
+    assert (line.works, line.state) == (False, "refuses most requests")
+    assert line.fix == "wait"
+    board.note("kubernetes", ANSWER, 0.1)
+    assert standing(board, "kubernetes").mood is Mood.ANSWERS
 
 
 def test_what_was_not_asked_says_nothing_about_the_backend() -> None:

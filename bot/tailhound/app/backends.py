@@ -23,6 +23,7 @@ SETTINGS = {
 _YAML = {"promql": "prometheus"}
 _FIXES = {
     Mood.REFUSES: "give the reading account of tailhound the right to it",
+    Mood.SWAMPED: "see who asks it so much; it is asked again when it answers",
     Mood.SILENT: "check that it is up and not overloaded",
     Mood.GONE: "check address, network, certificate and keys",
 }

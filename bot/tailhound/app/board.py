@@ -18,6 +18,7 @@ from typing import Any
 
 from tailhound.flow import Request, Transport, Turn
 from tailhound.model import Missing, Reason
+from tailhound.model.unanswered import SPARED
 from tailhound.requests import GetObject, Query
 
 HOSTS_AT_MOST = 2000
@@ -34,6 +35,7 @@ class Mood(Enum):
 
     ANSWERS = "answers"
     REFUSES = "refuses"
+    SWAMPED = "refuses most requests"
     SILENT = "does not answer in time"
     GONE = "can't be reached"
 
@@ -93,13 +95,18 @@ class Board:
         return tuple(Watched(one, self) for one in found)
 
     def note(self, backend: str, reply: Any, seconds: float) -> None:
-        """One question came back so; what was not asked says nothing about the backend."""
+        """One question came back so; what was not asked says nothing about the backend, unless it
+        was not because the backend refuses nearly everything.
+        """
         missing = reply if isinstance(reply, Missing) else None
-        if missing is not None and missing.reason is Reason.SKIPPED:
-            return
         mood = MOODS.get(missing.reason, Mood.ANSWERS) if missing else Mood.ANSWERS
+        detail = missing.detail if missing else ""
+        if missing is not None and missing.reason is Reason.SKIPPED:
+            if not detail.startswith(SPARED):
+                return
+            mood, detail = Mood.SWAMPED, detail.removeprefix("not asked: ")
         with self._lock:
-            self._noted(backend, mood, missing.detail if missing else "", seconds)
+            self._noted(backend, mood, detail, seconds)
 
     def standings(self) -> tuple[Standing, ...]:
         """All backends that were asked since the start, by name."""
