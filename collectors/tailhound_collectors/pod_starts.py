@@ -43,7 +43,8 @@ Ages = Mapping[str, float]
 class PodStart:
     """The start of one pod. A phase that it has not reached yet is None; one going on grows.
 
-    `starting` = it was never Ready so far; None = nobody tells.
+    `starting` = it was never Ready so far; None = nobody tells. `phase` took longest, `phase_now`
+    is the one that goes on.
     """
 
     pod: str
@@ -53,6 +54,7 @@ class PodStart:
     scheduled_to_started_seconds: float | None = None
     started_to_ready_seconds: float | None = None
     phase: str | None = None
+    phase_now: str | None = None
     phase_seconds: float | None = None
 
     @property
@@ -205,8 +207,18 @@ def _start(pod: str, of: _Pods) -> PodStart:
         if started is None and prepared
         else _between(scheduled, started),
         started_to_ready_seconds=_load(pod, starting, of),
+        phase_now=_phase_now(
+            waits, started is None and prepared, starting is True and started is not None
+        ),
     )
     return _with_phase(start)
+
+
+def _phase_now(waits: bool, prepared: bool, loads: bool) -> str | None:
+    """The phase that a pod is in; None where it is past all of them, or nobody can tell."""
+    if waits:
+        return SCHEDULING
+    return PREPARING if prepared else LOADING if loads else None
 
 
 def _load(pod: str, starting: bool | None, of: _Pods) -> float | None:

@@ -13,6 +13,9 @@ PODS_AT_MOST = 100
 """Pods of one workload that the queries name: our own bound, so that a regular expression stays
 within what Prometheus accepts. The incident says when there are more."""
 
+OWNERS = frozenset({"deployment", "statefulset", "daemonset"})
+"""The kinds whose pod template can be changed so that new pods come of it."""
+
 SYSTEM = frozenset({"kube-system", "monitoring", "gpu-operator", "node-feature-discovery"})
 """Namespaces whose pods run on every node and serve nobody. Our own list."""
 
@@ -46,6 +49,12 @@ class Resolved:
     found_by: str = ""
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        """`statefulset/gpu`: what owns the pods, as kubectl names it; "" where that is unknown."""
+        known = self.workload_kind in OWNERS and bool(self.workload)
+        return f"{self.workload_kind}/{self.workload}" if known else ""
 
 
 def unfound(subject: Subject, found: Resolved) -> str:

@@ -137,6 +137,7 @@ class Mitigation(Part):
     cost: Annotated[str, Field(max_length=200)] = ""
     complexity: Annotated[str, Field(max_length=200)] = ""
     when: Annotated[str, Field(max_length=300)] = ""
+    of: Annotated[str, Field(max_length=300)] = ""
     while_it_lasts: bool = False
     steps: list[Annotated[str, Field(min_length=1, max_length=600)]] = Field(default=[])
     guard: list[Claim] = Field(default=[])
@@ -162,6 +163,7 @@ class Test(Part):
     offers: list[Id] | None = None
     missing: list[str] | None = None
     says: str | None = None
+    title: str | None = None
     confidence: Literal["high", "medium", "low"] | None = None
 
 
@@ -171,6 +173,7 @@ class RunbookFile(Part):
     runbook: Id
     cause: Annotated[str, Field(min_length=1, max_length=120)]
     was: Annotated[str, Field(max_length=120)] = ""
+    headline: Text = ""
     owner: Annotated[str, Field(max_length=80)] = ""
     docs: Annotated[str, Field(max_length=300)] = ""
     summary: Text = ""
