@@ -123,6 +123,21 @@ def test_a_container_that_is_not_there_yet_is_being_prepared() -> None:
     assert facts.phase_seconds == 690
 
 
+def test_the_phase_that_goes_on_is_told_apart_from_the_one_that_took_longest() -> None:
+    unplaced = {SCHEDULED: per_pod(old=518400), STARTED: per_pod(old=518300), READY: per_pod(old=1)}
+    places = vector(({"pod": OLD, "node": "n1"}, 1), ({"pod": NEW}, 1))
+    assert collected({**unplaced, PLACES: places}).phase_now == "waiting for a node"
+    prepared = collected({STARTED: per_pod(old=518300)})
+    assert prepared.phase_now == prepared.phase
+    loads = collected({STARTED: per_pod(old=518300, new=20)})
+    assert loads.phase == prepared.phase
+    assert loads.phase_now == "loading and warming up"
+    ready = {FIRST_READY: per_pod(old=518180, new=380), EVER_READY: per_pod(old=1, new=1)}
+    assert collected({**ready, READY: per_pod(old=1, new=1)}).phase_now is None
+    untold = {STARTED: EMPTY, STARTS_TOLD: EMPTY}
+    assert collected(untold).phase_now is None
+
+
 def test_a_young_pod_that_is_ready_took_from_its_start_to_its_first_ready() -> None:
     facts = collected(
         {
