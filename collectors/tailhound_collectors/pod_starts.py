@@ -48,6 +48,7 @@ class PodStart:
     """
 
     pod: str
+    node: str | None = None
     ready: bool | None = None
     starting: bool | None = None
     created_to_scheduled_seconds: float | None = None
@@ -140,6 +141,7 @@ class _Pods:
     ready: Ages
     ever: Ages
     known: Collection[str]
+    nodes: Mapping[str, str]
     placeless: Collection[str]
     waiting: Collection[str]
     readiness_told: bool
@@ -151,7 +153,7 @@ def _pods(replies: Mapping[str, Vector | Missing]) -> _Pods:
     names = ("created", "scheduled", "started", "ready_ago", "ready", "ever")
     created, scheduled, started, ready_ago, ready, ever = (_ages(replies[name]) for name in names)
     places = by(replies["places"], "pod", "node")
-    placed = {pod for pod, node in places if node}
+    nodes = {pod: node for pod, node in places if node}
     seen = {pod for pod, _ in places}
     answered = all(counted(replies[name]) is not None for name in ("created", "ready", "places"))
     told = counted(replies["readiness_told"]) is True
@@ -163,7 +165,8 @@ def _pods(replies: Mapping[str, Vector | Missing]) -> _Pods:
         ready=ready,
         ever=ever,
         known=created.keys() | ready.keys() | seen,
-        placeless=seen - placed - scheduled.keys() - started.keys(),
+        nodes=nodes,
+        placeless=seen - nodes.keys() - scheduled.keys() - started.keys(),
         waiting={pod for pod, _ in by(replies["waiting"], "pod", "reason")},
         readiness_told=told and counted(replies["ready"]) is not None,
         starts_told=counted(replies["starts_told"]) is True
@@ -200,6 +203,7 @@ def _start(pod: str, of: _Pods) -> PodStart:
     prepared = starting is True and (of.starts_told or pod in of.waiting)
     start = PodStart(
         pod=pod,
+        node=of.nodes.get(pod),
         ready=of.ready[pod] > 0 if pod in of.ready else False if starting else None,
         starting=starting,
         created_to_scheduled_seconds=created if waits else _between(created, scheduled),

@@ -44,6 +44,8 @@ def offers(incident: Incident, cause: Cause) -> list[str]:
         lines += [f"               cost: {offer.cost}"] if offer.cost else []
         if offer.when:
             lines.append(f"               when {offer.when}")
+        if offer.why_not:
+            lines.append(f"               not now: {safe(small(offer.why_not.rstrip('.')), 300)}")
         if first and at == 1:
             lines += _steps(incident, offer)
     return lines

@@ -60,7 +60,7 @@ def _offer(runbook: Runbook, mitigation: Mitigation, judged: Judged, known: Know
         cost=mitigation.cost,
         complexity=mitigation.complexity,
         when=mitigation.when,
-        of=_of(mitigation, known) if judged.verdict is Verdict.CONFIRMED else "",
+        of="" if why_not else _of(mitigation, known),
         while_it_lasts=mitigation.while_it_lasts,
         steps=mitigation.steps,
     )

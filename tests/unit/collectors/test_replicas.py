@@ -95,6 +95,7 @@ def test_a_replica_that_loads_is_wanted_and_not_in_service() -> None:
 def test_the_phase_that_took_longest_is_told_with_what_is_usual() -> None:
     facts = collected()
     assert (facts.started_count, facts.starting_count, facts.pod) == (1, 1, NEW)
+    assert facts.node == "n2"
     assert (facts.created_to_scheduled_seconds, facts.scheduled_to_started_seconds) == (10, 190)
     assert (facts.phase, facts.phase_seconds) == ("loading and warming up", 500)
     assert facts.started_to_ready_seconds_usual == 120
@@ -111,7 +112,7 @@ def test_a_pod_without_a_node_waits_for_one() -> None:
             PLACES: vector(({"pod": OLD, "node": "n1"}, 1), ({"pod": NEW}, 1)),
         }
     )
-    assert (facts.phase, facts.phase_seconds) == ("waiting for a node", 700)
+    assert (facts.phase, facts.phase_seconds, facts.node) == ("waiting for a node", 700, None)
     assert facts.started_to_ready_seconds is None
     assert facts.load_slowdown_ratio is None
 

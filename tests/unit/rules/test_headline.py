@@ -1,6 +1,8 @@
 """What a cause is called in one incident, and to what its mitigations are done."""
 # ruff: noqa: E501 - a table reads better with one line a case
 
+from typing import Any
+
 import pytest
 
 from tailhound.model import Offer
@@ -21,7 +23,9 @@ says: >
 """
 NAMED = ("says: >\n", HEADLINE)
 OF = ("    title: Raise the CPU limit\n", '    title: Raise the CPU limit\n    of: "{{ namespace }}/{{ node }}"\n')  # fmt: skip
-OFTEN = {"cpu": {"throttled_ratio": 0.62, "lost": 1.4, "has_limit": True, "managed_by": ""}}
+OFTEN: dict[str, dict[str, Any]] = {
+    "cpu": {"throttled_ratio": 0.62, "lost": 1.4, "has_limit": True, "managed_by": ""}
+}
 THRESHOLDS = {"strong": 0.25, "hardly": 0.05, "lost": 0.05, "room": 0.1, "long": 2.0}
 
 
