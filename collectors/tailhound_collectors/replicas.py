@@ -41,7 +41,8 @@ class Replicas:
     fails (`failing_reason`). `slept` = an engine in sleep mode within the incident. The phase facts
     are of the pod that takes longest (`pod`, on `node`): `phase` took most of its start,
     `phase_now` goes on, None where the pod is Ready, or nobody can tell; `load_slowdown_ratio`
-    compares its last phase, from started to Ready, with the median of the workload's own earlier starts.
+    compares its last phase, from started to Ready, with the median of the workload's own earlier
+    starts.
     """
 
     desired_count: int | None = None
