@@ -7,6 +7,7 @@ from typing import Any
 from tailhound.flow import Collector
 from tailhound.model import Confidence, EvidenceStatus, FactValue, Part, Verdict
 from tailhound.model.facts import Schema
+from tailhound.model.names import capital
 from tailhound.rules.expression import Condition, Facts
 from tailhound.rules.inputs import Input
 from tailhound.rules.places import Pairs, Place
@@ -218,7 +219,7 @@ class Runbook:
             return self.cause, self.was
         told = self.headline.line(inputs, facts, thresholds, most=HEADLINE_AT_MOST)
         was = self.headline.line(inputs, facts, thresholds, most=WAS_AT_MOST, over=True)
-        return told or self.cause, was or self.was
+        return capital(told) or self.cause, capital(was) or self.was
 
     @property
     def claims(self) -> tuple[tuple[Part, Claim], ...]:
