@@ -1,7 +1,9 @@
 """What the bot asks of a real API server that is saturated, beside what it asks of a quiet one.
 
 Priority and fairness rejects nearly every read of the bot with 429 and asks it to wait, as a server
-in trouble does. The requests are those that the bot itself counts in /metrics.
+in trouble does. The first incident finds that out; what the later ones ask is about the server
+itself, and now and then one question whether it answers again. The requests are those that the bot
+itself counts in /metrics.
 """
 
 import json
@@ -33,12 +35,13 @@ _METRIC = "tailhound_backend_"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What was sent to the API server for some incidents, in all and a second at most; how often
-    the slots were halved meanwhile.
+    the slots were halved meanwhile, and how many questions were kept back.
     """
 
     requests: float
     per_second: float
     slowed: float
+    spared: float
 
 
 def run(sizes: Sizes) -> Iterator[Row]:
@@ -61,7 +64,12 @@ def run(sizes: Sizes) -> Iterator[Row]:
             probe=probe,
             better="less",
             how=how,
-            details={"slowed": busy.slowed, "slowed_while_quiet": calm.slowed},
+            details={
+                "slowed": busy.slowed,
+                "slowed_while_quiet": calm.slowed,
+                "spared": busy.spared,
+                "spared_while_quiet": calm.spared,
+            },
         )
 
 
@@ -97,6 +105,7 @@ def _asked(made: Site, address: str, told: dict[str, object], numbers: range) ->
         requests=requests / len(numbers),
         per_second=requests / seconds,
         slowed=after["slowed_total"] - before["slowed_total"],
+        spared=after["spared_total"] - before["spared_total"],
     )
 
 

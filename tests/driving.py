@@ -1,5 +1,6 @@
-"""Drives a flow by hand: the test answers each question."""
+"""Drives a flow by hand: the test answers each question. And waits for what others do."""
 
+import asyncio
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
@@ -24,6 +25,14 @@ def drive(flow: Generator[Read[Any], Any, T], answer: Answering) -> T:
             reply = tuple(answer(inner) for inner in request.requests)
         else:
             reply = answer(request)
+
+
+async def until(holds: Callable[[], T | None], seconds: float = 30.0) -> T:
+    """Let the others work until something is true, and say what it is; it must within this time."""
+    async with asyncio.timeout(seconds):
+        while not (value := holds()):
+            await asyncio.sleep(0.005)
+    return value
 
 
 def vector(*items: tuple[dict[str, str], float]) -> Vector:

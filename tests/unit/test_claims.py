@@ -80,6 +80,12 @@ def test_what_a_claim_needs(bounds: tuple[Bound, ...], text: str) -> None:
     assert plainly(needs.needs(needing(*bounds))) == text
 
 
+@pytest.mark.parametrize(("times", "text"), [(0.8, "under 80 %"), (0.9, "under x0.9")])
+def test_what_is_told_as_a_share_of_the_usual_is_needed_as_one(times: float, text: str) -> None:
+    below = replace(bound(times, comparison="<"), unit="times")
+    assert plainly(needs.needs(needing(below))) == f"needs {text}"
+
+
 def test_a_refuting_claim_says_what_would_refute() -> None:
     under = needing(bound(5, comparison="<"), part=Part.REFUTE)
     assert plainly(needs.needs(under)) == "refuted under 5 s"

@@ -87,7 +87,7 @@ def test_a_runbook_can_use_it_with_its_onset(site: Site) -> None:
     site.install(PLUGIN)
     runbooks, findings = compile_files({"r.yaml": RUNBOOK}, app.collectors(), SHIPPED)
     assert findings == ()
-    assert runbooks[0].onset == "cache.hit_ratio"
+    assert runbooks[0].onset == ("cache.hit_ratio",)
 
 
 def test_without_a_backend_collect_says_so(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

@@ -169,3 +169,20 @@ def test_what_the_labels_do_not_say_is_not_to_be_checked_again() -> None:
     detail = "not asked: nobody could tell the pods; add a label to incidents.workload_labels"
     found = diagnosis(evidence("a", asked("up", EvidenceStatus.SKIPPED, detail)))
     assert [gap.fix for gap in gaps.left_open(found).causes] == [""]
+
+
+SPARED = (
+    "not asked: the API server refuses most requests (9 of the last 10). "
+    "Fix: it is asked again when it answers"
+)
+
+
+def test_what_an_api_server_was_spared_is_unknown_and_says_why_and_when_it_is_asked() -> None:
+    spared = asked("get pods", EvidenceStatus.SKIPPED, SPARED, to="kubernetes")
+    found = diagnosis(evidence("a", spared), evidence("b", asked("up", EvidenceStatus.EMPTY)))
+    (gap, names), *_ = gaps.left_open(found).causes.items()
+    assert gap.reason == "not asked: the API server refuses most requests (9 of the last 10)"
+    assert gap.fix == "it is asked again when it answers"
+    assert not gap.for_later
+    assert names == ("of a",)
+    assert found.causes[0].verdict is Verdict.UNKNOWN

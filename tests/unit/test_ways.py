@@ -54,6 +54,24 @@ def test_a_server_that_says_429_gets_fewer_requests_and_they_are_counted() -> No
     assert after["requests_total", "kubernetes"] == after["slowed_total", "kubernetes"] == 1
 
 
+def test_what_a_server_that_refuses_most_is_spared_is_counted_and_it_is_left_alone() -> None:
+    with scripted(lambda _script, handler, _body: reply(handler, 503, "")) as api:
+        settings = Kubernetes(server=f"http://127.0.0.1:{api.port}", concurrency=1)
+        transport = KubernetesTransport(settings)
+        before = told(transport)
+
+        async def wave() -> None:
+            await asyncio.gather(*(transport.ask(NODE, turn(5)) for _ in range(7)))
+
+        asyncio.run(wave())
+        after = told(transport)
+        transport.close()
+    assert before["spared_total", "kubernetes"] == before["resting", "kubernetes"] == 0
+    assert after["requests_total", "kubernetes"] == 5
+    assert after["spared_total", "kubernetes"] == 2
+    assert after["resting", "kubernetes"] == 1
+
+
 def test_what_is_busy_waits_or_is_left_alone_is_told() -> None:
     with misbehaving(servers.accepts_and_never_answers) as port:
         transport = PrometheusTransport(

@@ -28,22 +28,24 @@ class Ways(Collector):
         slots = _gauge("slots", "Questions that may be asked at once now.")
         busy = _gauge("busy", "Questions under way.")
         waiting = _gauge("waiting", "Questions that wait for a slot.")
-        resting = _gauge("resting", "Addresses that are left alone: they did not answer.")
+        resting = _gauge("resting", "Addresses that are left alone: no answer, or mostly refusals.")
         for way in self._ways:
             slots.add_metric([way.backend], way.pool.limit)
             busy.add_metric([way.backend], way.pool.busy)
             waiting.add_metric([way.backend], way.pool.waiting)
-            resting.add_metric([way.backend], len(way.breaker.open_targets()))
+            resting.add_metric([way.backend], way.resting)
         yield from (slots, busy, waiting, resting)
 
     def _counters(self) -> Iterator[Metric]:
         sent = _counter("requests", "Requests that were sent.")
         slowed = _counter("slowed", "Times that the slots were halved.")
+        spared = _counter("spared", "Questions not asked, for most requests were refused.")
         for way in self._ways:
             if way.gate is not None:
                 sent.add_metric([way.backend], way.gate.calls)
                 slowed.add_metric([way.backend], way.gate.slowed)
-        yield from (sent, slowed)
+                spared.add_metric([way.backend], way.gate.spared)
+        yield from (sent, slowed, spared)
 
 
 def _way(transport: Transport) -> Way | None:

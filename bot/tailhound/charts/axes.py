@@ -22,6 +22,9 @@ HEADROOM = 0.12
 OPEN_ROOM = 0.35
 """How much higher than the values an axis goes; more where a band is open above."""
 
+_NO_SPAN = 1e-290
+"""An axis of less has no round values: what is so near to zero is none of a measurement."""
+
 _WORDS = {
     "ratio": ((100.0, "percent"),),
     "seconds": (
@@ -98,7 +101,7 @@ def scale_of(panel: Panel) -> Scale:
         top, bottom = max(0.0, top), min(0.0, lowest)
     if panel.unit == "ratio":
         top = max(FULL, top if highest > 1 else FULL)
-    if top <= bottom:
+    if top - bottom < _NO_SPAN:
         top = bottom + 1.0
     factor, word = _unit(panel.unit, top)
     places = _round(bottom, top, factor)

@@ -7,11 +7,10 @@ for the cause looks at, or the only one of the evidence that such a claim looks 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from tailhound.charts.chart import Run
 from tailhound.charts.series import number_of, points_of
-from tailhound.diagnosis.onset import onset_of
+from tailhound.diagnosis.course import Course
 from tailhound.model import Cause, Check, Evidence, FactValue, Seen
 from tailhound.model.facts import unit_of
 from tailhound.model.weighing import FOR
@@ -43,6 +42,11 @@ class Mechanism:
         return self.item.facts.get(f"{self.fact}{_USUAL}")
 
     @property
+    def course(self) -> Course:
+        """What all its samples tell, also those that are not kept."""
+        return Course(self.item.facts, f"{self.fact}_")
+
+    @property
     def points(self) -> Run:
         """The finite samples, in the order of time."""
         return points_of(self.series)
@@ -71,10 +75,7 @@ class Mechanism:
     def usual(self) -> float | None:
         """Its usual value; None where nobody knows."""
         stated = number_of(self.item.facts.get(f"{self.fact}_usual"))
-        if stated is not None:
-            return stated
-        before = points_of(self.usual_series)
-        return median(value for _, value in before) if before else None
+        return number_of(self.course.usual) if stated is None else stated
 
     @property
     def holds(self) -> Check | None:
@@ -137,7 +138,7 @@ def _main(cause: Cause, found: Sequence[Mechanism]) -> Mechanism | None:
     ordered = [*claimed, *(one for one in found if one not in claimed)]
     if cause.onset is not None:
         for one in ordered:
-            if onset_of(one.series, one.usual_series) == cause.onset:
+            if one.course.onset == cause.onset:
                 return one
     if claimed:
         return claimed[0]

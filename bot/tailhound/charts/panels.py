@@ -17,7 +17,6 @@ from tailhound.charts.series import (
     within,
 )
 from tailhound.charts.words import whose, words_of
-from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.symptom import moved, series_of
 from tailhound.model import Bound, Diagnosis, FactValue, Symptom, needs
 from tailhound.model.redaction import plain, redacted
@@ -182,7 +181,7 @@ def _clipped(panel: Panel, low: float, of: str) -> Open:
 
 
 def _onset(found: Mechanism, mark: str, span: Span) -> Onset | None:
-    at = onset_of(found.series, found.usual_series)
+    at = found.course.onset
     if at is None or not span[0] <= at.timestamp() <= span[1]:
         return None
     return Onset(at=at.timestamp(), mark=mark)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tailhound.diagnosis.before import changed_before
+from tailhound.diagnosis.began import began
 from tailhound.diagnosis.leading import led, unmeasured
 from tailhound.diagnosis.named import NOTHING, Named
-from tailhound.diagnosis.onset import onset_of
 from tailhound.diagnosis.plan import Facts, Plan, inputs_of
 from tailhound.diagnosis.rank import Ranked, rank
 from tailhound.diagnosis.resolve import Resolved
@@ -176,11 +176,11 @@ class _Around:
 def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause:
     thresholds = values_for(runbook, case.site)
     judged = judge(runbook, facts, thresholds)
-    onset = _onset(runbook, facts)
+    onset = began(runbook, judged.checks, facts)
     sure, why = confidence(
         runbook,
         judged,
-        onset_known=onset is not None or runbook.onset is None,
+        no_onset=onset.why_not,
         no_symptom=around.no_symptom,
         why_open=lambda check: _why_open(case, runbook, check),
     )
@@ -205,7 +205,7 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause
         confidence_because=why if confirmed else "",
         says=_written(runbook.says) if confirmed else "",
         beware=_written(runbook.beware) if confirmed else "",
-        onset=onset,
+        onset=onset.at,
         checks=judged.checks,
         mitigations=offers(runbook, judged, known),
         leads_to=runbook.leads_to,
@@ -223,15 +223,6 @@ def _why_open(case: Case, runbook: Runbook, check: Check) -> str:
     if not why.startswith(NOTHING_KNOWN) or not any(getattr(one, "pods", 0) == () for one in asked):
         return ""
     return why.removeprefix(NOTHING_KNOWN).partition("Fix:")[0].strip().rstrip(".")
-
-
-def _onset(runbook: Runbook, facts: Facts) -> datetime | None:
-    """When the runbook's mechanism left its usual band."""
-    if runbook.onset is None:
-        return None
-    name, _, fact = runbook.onset.partition(".")
-    found = facts.get(name, {})
-    return onset_of(found.get(f"{fact}_series"), found.get(f"{fact}_usual_series"))
 
 
 def _outlook(ranked: Ranked, evidence: Sequence[Evidence]) -> tuple[Outlook, str]:

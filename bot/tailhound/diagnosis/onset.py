@@ -50,7 +50,7 @@ def onset_of(series: FactValue, usual_series: FactValue) -> datetime | None:
     end for three samples, or outside from the first sample on (it began earlier than we look). What
     comes back regularly (`teeth_of`) began with its first spike.
     """
-    samples, usual = _pairs(series), _pairs(usual_series)
+    samples, usual = samples_of(series), samples_of(usual_series)
     return _moment(_began(samples, usual, _teeth(samples, usual)))
 
 
@@ -69,6 +69,23 @@ def _began(samples: Pairs, usual: Pairs, teeth: Sequence[float]) -> float | None
     return samples[first][0]
 
 
+def lasted(series: FactValue, usual_series: FactValue) -> float:
+    """How many seconds a series was looked at, if it was outside its usual band from the first
+    sample on, or, with no usual window, the same all the time and not zero; else 0.
+    """
+    samples = samples_of(series)
+    values = [value for _, value in samples]
+    edges = band([value for _, value in samples_of(usual_series)])
+    if len(samples) < SAMPLES_OUTSIDE:
+        return 0.0
+    if edges is None:
+        low, high = band(values) or (0.0, 0.0)
+        so = bool(values[0]) and all(low <= value <= high for value in values)
+    else:
+        so = all(not edges[0] <= value <= edges[1] for value in values)
+    return samples[-1][0] - samples[0][0] if so else 0.0
+
+
 def _moment(at: float | None) -> datetime | None:
     return None if at is None else datetime.fromtimestamp(at, UTC)
 
@@ -78,7 +95,7 @@ def half_grown(series: FactValue, usual_series: FactValue) -> datetime | None:
 
     For a step, and for spikes that come back, that is the onset. None when there was no onset.
     """
-    samples, usual = _pairs(series), _pairs(usual_series)
+    samples, usual = samples_of(series), samples_of(usual_series)
     teeth = _teeth(samples, usual)
     onset = _began(samples, usual, teeth)
     if onset is None or teeth:
@@ -94,8 +111,8 @@ def half_grown(series: FactValue, usual_series: FactValue) -> datetime | None:
 
 def left_band(series: FactValue, usual_series: FactValue) -> bool | None:
     """Whether the last three samples lie outside the usual band; None when nobody can tell."""
-    values = [value for _, value in _pairs(series)][-SAMPLES_OUTSIDE:]
-    edges = band([value for _, value in _pairs(usual_series)])
+    values = [value for _, value in samples_of(series)][-SAMPLES_OUTSIDE:]
+    edges = band([value for _, value in samples_of(usual_series)])
     if edges is None or len(values) < SAMPLES_OUTSIDE:
         return None
     return all(not edges[0] <= value <= edges[1] for value in values)
@@ -108,7 +125,7 @@ def teeth_of(series: FactValue, usual_series: FactValue) -> tuple[float, ...]:
     on doing so; a series that is usually like that is none. What is shorter than the rate window
     that the series was read with can't be told from a steady rise.
     """
-    return _teeth(_pairs(series), _pairs(usual_series))
+    return _teeth(samples_of(series), samples_of(usual_series))
 
 
 def _teeth(samples: Pairs, usual: Pairs) -> tuple[float, ...]:
@@ -165,7 +182,7 @@ def shape_of(series: FactValue, onset: datetime | None) -> str:
     """ "step" or "ramp" by how long the series took to reach its later level; "" when unknown."""
     if onset is None:
         return ""
-    later = [(at, value) for at, value in _pairs(series) if at >= onset.timestamp()]
+    later = [(at, value) for at, value in samples_of(series) if at >= onset.timestamp()]
     if len(later) < 2 * SAMPLES_OUTSIDE:
         return ""
     level = median(value for _, value in later[len(later) // 2 :])
@@ -182,15 +199,20 @@ def shape_of(series: FactValue, onset: datetime | None) -> str:
     return "step" if reached - onset.timestamp() <= 2 * RESOLUTION_SECONDS else "ramp"
 
 
-def _pairs(series: FactValue) -> list[tuple[float, float]]:
+_RECORD = (dict, Mapping)
+"""A dict first: asking an ABC is slow."""
+_NUMBER = (int, float)
+
+
+def samples_of(series: FactValue) -> list[tuple[float, float]]:
     """The samples of a series fact in the order of time; whatever is no sample is left out."""
     if not isinstance(series, tuple | list):
         return []
     pairs = []
     for sample in series:
-        if not isinstance(sample, dict | Mapping):  # a dict first: asking an ABC is slow
+        if not isinstance(sample, _RECORD):
             continue
         at, value = sample.get("at"), sample.get("value")
-        if isinstance(at, int | float) and isinstance(value, int | float):
+        if isinstance(at, _NUMBER) and isinstance(value, _NUMBER):
             pairs.append((float(at), float(value)))
     return sorted(pairs)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tailhound.diagnosis.onset import half_grown, left_band, onset_of, shape_of, teeth_of
+from tailhound.diagnosis.course import Course
 from tailhound.model import Also, Evidence, FactValue, Stage, Symptom
 from tailhound.model.facts import number_of
 from tailhound.model.symptomless import LATENCY, history_seconds
@@ -26,15 +26,11 @@ def symptom_of(rows: Rows, slo: Mapping[str, float], usual: Sequence[float]) -> 
         return None
     first = rows[0]
     found = told(first, slo)
-    halves = [
-        half
-        for row in rows
-        if (half := half_grown(row.get("series"), row.get("usual_series"))) is not None
-    ]
+    halves = [half for row in rows if (half := Course(row).half_grown) is not None]
     return replace(
         found,
         usual_from=tuple(_WINDOWS.get(ago, f"{ago / 3600:g} h") for ago in usual),
-        onset=_onset(first),
+        onset=Course(first).onset,
         half_grown=max(halves, default=None),
         series=series_of(first),
         also=tuple(_also(row) for row in rows[1:]),
@@ -96,13 +92,9 @@ def _latency_symptom(row: Mapping[str, Any], slo: Mapping[str, float]) -> Sympto
     )
 
 
-def _onset(row: Mapping[str, Any]) -> datetime | None:
-    return onset_of(row.get("series"), row.get("usual_series"))
-
-
 def first_onset(rows: Rows) -> datetime | None:
     """When the first of them left its usual band, whichever leads; None when nobody can tell."""
-    return min((at for row in rows if (at := _onset(row)) is not None), default=None)
+    return min((at for row in rows if (at := Course(row).onset) is not None), default=None)
 
 
 def stages_of(evidence: Iterable[Evidence]) -> tuple[Stage, ...]:
@@ -125,7 +117,7 @@ def shape_and_load(
 
     "" = nobody can tell.
     """
-    shape = _shape(rows[0], symptom) if rows and symptom else ""
+    shape = _shape(Course(rows[0])) if rows and symptom else ""
     load = number_of(_latency(evidence).get("requests_ratio"))
     if load is None:
         return shape, ""
@@ -134,10 +126,8 @@ def shape_and_load(
     return shape, "down" if load < LOAD_DOWN else "flat"
 
 
-def _shape(row: Mapping[str, Any], symptom: Symptom) -> str:
-    if _comes_and_goes(row):
-        return "comb"
-    return shape_of(row.get("series"), symptom.onset)
+def _shape(course: Course) -> str:
+    return "comb" if course.comes_and_goes else course.shape
 
 
 def moved(evidence: Iterable[Evidence]) -> list[Mapping[str, Any]]:
@@ -184,12 +174,12 @@ def _of_interest(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _stays_up(row: Mapping[str, Any]) -> bool:
     key, _ = _measure(row)
     now, before = number_of(row.get(key)), number_of(row.get(f"usual_{key}"))
-    outside = left_band(row.get("series"), row.get("usual_series")) is True
+    outside = Course(row).is_outside is True
     return outside and now is not None and before is not None and now > before
 
 
 def _comes_and_goes(row: Mapping[str, Any]) -> bool:
-    return bool(teeth_of(row.get("series"), row.get("usual_series")))
+    return Course(row).comes_and_goes
 
 
 def _measure(row: Mapping[str, Any]) -> tuple[str, str]:

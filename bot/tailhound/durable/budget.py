@@ -1,17 +1,23 @@
 """The evidence of one wave must fit into a checkpoint: 256 KiB as JSON.
 
 What is cut is cut in this order, and each cut is told in the evidence's reason: the renderings of
-answers; series thinned, also those inside sets (every second sample, again and again, so that their
-span stays); the ends of long questions; sets, largest first, which then count as not measured,
-because a condition over a part of a set could answer wrongly; the questions.
+answers; series thinned, also those inside sets (every second sample, again and again; the first,
+the newest, the lowest, the highest and those at its onset stay); the ends of long questions; sets,
+largest first, which then count as not measured, because a condition over a part of a set could
+answer wrongly; the questions.
+
+A thinned series is there to be drawn. What the diagnosis reads from it, as its onset, is noted
+beside it while it is whole (`diagnosis.course`), so that room never moves an onset.
 """
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tailhound.diagnosis.course import noted, turns
 from tailhound.model import Asked, Evidence, EvidenceStatus, FactValue
+from tailhound.model.facts import number_of
 
 LIMIT = 240 * 1024
 """Bytes: the checkpoint's 256 KiB, with room for what its codec adds."""
@@ -20,7 +26,11 @@ FEW_SAMPLES = 60
 FEW_QUESTIONS = 10
 SHORT_QUESTION = 300
 
+A_MOMENT = 0.001
+"""Seconds: moments this close are one. A note holds them to the microsecond."""
+
 Wave = tuple[Evidence, ...]
+Samples = tuple[Mapping[str, FactValue], ...]
 
 
 def bytes_of(evidence: Evidence) -> int:
@@ -129,21 +139,46 @@ def _samples(value: FactValue) -> int:
 
 
 def _thinned(one: Evidence, fact: str) -> Evidence:
-    """Every second sample of a series, counted from its newest; of a set, of its long series."""
+    """Half of a series; of a set, of its long series. Beside each, what the whole one told."""
     value = one.facts[fact]
     assert isinstance(value, tuple)  # noqa: S101 - only series, and sets that hold one, are picked
-    kept = (
-        _half(value)
+    changed = (
+        _halved(one.facts, [fact])
         if _is_series(value)
-        else tuple({name: _half(inner) for name, inner in record.items()} for record in value)
+        else {fact: tuple({**record, **_halved(record, record)} for record in value)}
     )
-    return _with(one, {fact: kept}, f"{fact} was thinned to {_samples(kept)} samples")
+    return _with(one, changed, f"{fact} was thinned to {_samples(changed[fact])} samples")
 
 
-def _half(value: FactValue) -> FactValue:
-    if not isinstance(value, tuple) or not _is_series(value) or len(value) <= FEW_SAMPLES:
-        return value
-    return value[(len(value) + 1) % 2 :: 2]
+def _halved(facts: Mapping[str, FactValue], names: Iterable[str]) -> dict[str, FactValue]:
+    """What changes where the long series of these names are thinned, and what is noted of them."""
+    found: dict[str, FactValue] = {}
+    for name in names:
+        value = facts[name]
+        if isinstance(value, tuple) and _is_series(value) and len(value) > FEW_SAMPLES:
+            found |= noted({**facts, **found}, name)
+            found[name] = _half(value, turns({**facts, **found}, name))
+    return found
+
+
+def _half(samples: Samples, turns: Iterable[float]) -> FactValue:
+    """Every second sample, counted from the newest; beside them those that must be seen: the first,
+    the lowest, the highest, and the steps at which it turned.
+    """
+    kept = {0, *range((len(samples) + 1) % 2, len(samples), 2)}
+    values = [number_of(sample["value"]) for sample in samples]
+    measured = [(value, at) for at, value in enumerate(values) if value is not None]
+    if measured:
+        kept |= {min(measured)[1], max(measured)[1]}
+    for turn in turns:
+        after = next((at for at, sample in enumerate(samples) if _is_since(sample, turn)), 0)
+        kept |= {max(0, after - 1), after}
+    return tuple(samples[at] for at in sorted(kept))
+
+
+def _is_since(sample: Mapping[str, FactValue], moment: float) -> bool:
+    at = number_of(sample["at"])
+    return at is not None and at > moment - A_MOMENT
 
 
 def _without(one: Evidence, fact: str) -> Evidence:

@@ -28,7 +28,7 @@ from tailhound.flow import Collector, Transport, Turn
 from tailhound.model import Diagnosis, Evidence, Incident, Progress
 from tailhound.model.incident import ASKED_AGAIN_SECONDS
 from tailhound.model.symptomless import LATENCY
-from tailhound.model.unanswered import down
+from tailhound.model.unanswered import down, spared
 from tailhound.rules.loading import Compiled, Site
 from tailhound.settings import Settings
 from tailhound.store.codec import evidence_from_plain, evidence_to_plain
@@ -175,10 +175,13 @@ class Investigator:
         return answer | ({"resolved": other} if other else {})
 
     def _one_first(self, incident: Incident) -> tuple[Transport, ...]:
-        """Who is asked again, one question first where nothing at all was answered."""
-        silent = down(incident.diagnosis.evidence) if incident.diagnosis else {}
+        """Who is asked again, one question first where nothing was answered or most refused."""
+        evidence = incident.diagnosis.evidence if incident.diagnosis else ()
+        refusing = spared(evidence)
+        silent = {*down(evidence), *refusing}
         return tuple(
-            OneFirst(one, silent, ASKED_AGAIN_SECONDS) for one in self.transports_for(incident)
+            OneFirst(one, silent, ASKED_AGAIN_SECONDS, refusing)
+            for one in self.transports_for(incident)
         )
 
     async def _subject_again(

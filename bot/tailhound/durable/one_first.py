@@ -1,7 +1,7 @@
 """In front of backends that were silent: each is asked one question first, the others after it."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,14 +25,22 @@ class OneFirst:
 
     A backend of `silent` gets one question, for at most `seconds`. The others wait for it, and are
     not asked when it has no answer: who comes back is not met by a crowd, and who does not costs
-    one question. Backends that answered before are asked as ever.
+    one question. Backends that answered before are asked as ever. `refusing` are those of `silent`
+    that were spared, with the words for it: they hold for what is not asked now.
     """
 
-    def __init__(self, transport: Transport, silent: Collection[str], seconds: float) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        silent: Collection[str],
+        seconds: float,
+        refusing: Mapping[str, str] | None = None,
+    ) -> None:
         self.handles = transport.handles
         self._transport = transport
         self._silent = frozenset(silent)
         self._seconds = seconds
+        self._refusing = dict(refusing or {})
         self._firsts: dict[str, _First] = {}
 
     async def ask(self, request: Request[Any], turn: Turn) -> Any:
@@ -44,10 +52,10 @@ class OneFirst:
         if first is None:
             return await self._ask_first(request, turn)
         await first.settled.wait()
-        if not first.was_answered:
-            name = backend_name(backend)
-            return Missing(Reason.SKIPPED, f"not asked: {name} did not answer another question")
-        return await self._transport.ask(request, turn)
+        if first.was_answered:
+            return await self._transport.ask(request, turn)
+        told = f"not asked: {backend_name(backend)} did not answer another question"
+        return Missing(Reason.SKIPPED, self._refusing.get(backend, told))
 
     async def _ask_first(self, request: Request[Any], turn: Turn) -> Any:
         first = self._firsts[request.backend] = _First()

@@ -19,6 +19,7 @@ from tailhound.model import (
     Revised,
     State,
 )
+from tailhound.model.unanswered import was_spared
 from tailhound.model.verdict import Changed
 from tailhound.model.wording import clock, duration
 from tailhound.store import codec
@@ -211,8 +212,8 @@ def _essence(diagnosis: Diagnosis) -> tuple[Any, ...]:
 
 
 def unanswered(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """The names of the evidence to ask again: none unless somebody was silent or could not be
-    reached; then also what was not asked, for want of a slot, of time or of a subject.
+    """The names of the evidence to ask again: none unless somebody was silent, could not be
+    reached or was spared; then also what was not asked for want of a slot, of time or of a subject.
     """
     if not any(map(_met_silence, evidence)):
         return ()
@@ -225,7 +226,7 @@ def ran_out_of_time(evidence: Sequence[Evidence]) -> bool:
 
 
 def _met_silence(item: Evidence) -> bool:
-    return not _SILENT.isdisjoint(_ends(item))
+    return not _SILENT.isdisjoint(_ends(item)) or any(map(was_spared, item.asked))
 
 
 def _ends(item: Evidence) -> set[EvidenceStatus]:
@@ -255,7 +256,12 @@ def why_late(
     old: Sequence[Evidence], new: Sequence[Evidence], since: datetime, now: datetime
 ) -> str:
     """Who did not answer before and does now: `ssh db-1 answered after 47 s`."""
-    was_late = {asked.backend for item in old for asked in item.asked if asked.status in _SILENT}
+    was_late = {
+        asked.backend
+        for item in old
+        for asked in item.asked
+        if asked.status in _SILENT or was_spared(asked)
+    }
     backends = dict.fromkeys(
         asked.backend
         for item in new

@@ -9,7 +9,7 @@ from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, small
 from tailhound.model.telling import because, of
-from tailhound.model.unanswered import down, origin
+from tailhound.model.unanswered import SPARED, down, origin, was_spared
 from tailhound.model.verdict import Cause, Check, Diagnosis, Verdict
 
 FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
@@ -150,6 +150,8 @@ def _why(cause: Cause, check: Check, evidence: tuple[Evidence, ...]) -> str:
     asked = origin(found[0], down(evidence))
     if asked.status is EvidenceStatus.EMPTY and asked.backend == "prometheus":
         return "no such series in Prometheus"
+    if was_spared(asked):
+        return SPARED.removeprefix("not asked: ")
     words = _WHY.get(asked.status, "")
     return words.format(backend=backend_name(asked.backend) or "nobody") if words else ""
 

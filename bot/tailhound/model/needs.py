@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from tailhound.model.phrases import SHARE_BELOW
 from tailhound.model.verdict import Bound, Check, Part
-from tailhound.model.wording import number
+from tailhound.model.wording import number, share
 
 _AMOUNTS = frozenset({"count", "per_second"})
 """Units whose zero is "none": there is nothing to read a number of."""
@@ -105,7 +106,8 @@ def _number(bound: Bound) -> str:
 
 
 def _one(bound: Bound, *, refutes: bool, in_full: bool) -> str:
-    text = _number(bound)
+    is_share = bound.unit == "times" and 0 < bound.value < SHARE_BELOW
+    text = share(bound.value) if is_share else _number(bound)
     if _is_none(bound):
         return "at none" if refutes else "none"
     strict = bound.comparison == ">" and (bound.value == 0 or bound.unit == "count" or in_full)

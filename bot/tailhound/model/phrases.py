@@ -13,6 +13,9 @@ from tailhound.model.names import fact_name
 from tailhound.model.verdict import Seen
 from tailhound.model.wording import number, share
 
+SHARE_BELOW: Final = 0.9
+"""Times below which a value is told as a share of the usual one: `64 % of the usual traffic`."""
+
 _AMOUNTS: Final = frozenset({"count", "per_second"})
 _TOLD: Final = _AMOUNTS | {"times", "none"}
 _COMPARED: Final = ("the usual ", "its usual ", "their usual ")
@@ -189,7 +192,7 @@ def _filled(template: str, value: float, unit: str) -> str:
         return template.replace("(s)", "s").format("no" if "(s)" in template else "none")
     if (
         unit == "times"
-        and 0 <= value < 0.9
+        and 0 <= value < SHARE_BELOW
         and template.startswith(tuple(f"{{}} {words}" for words in _COMPARED))
     ):
         return template.format(f"{share(value)} of")

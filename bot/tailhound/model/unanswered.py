@@ -6,8 +6,15 @@ from dataclasses import replace
 from tailhound.model.evidence import ANSWERED, Asked, Evidence, EvidenceStatus
 
 _SILENT = (EvidenceStatus.TIMEOUT, EvidenceStatus.UNREACHABLE)
+SPARED = "not asked: the API server refuses most requests"
+"""How the detail of a question begins that was kept from an API server in trouble."""
 _COMMENT = "  # "
 """What stands between a query of Prometheus and the time at which it was asked."""
+
+
+def was_spared(asked: Asked) -> bool:
+    """Whether a question was kept from an API server that refuses most: it is asked again."""
+    return asked.status is EvidenceStatus.SKIPPED and asked.detail.startswith(SPARED)
 
 
 def down(evidence: Iterable[Evidence]) -> Mapping[str, Asked]:
@@ -16,6 +23,12 @@ def down(evidence: Iterable[Evidence]) -> Mapping[str, Asked]:
     alive = {one.backend for one in asked if one.status in ANSWERED}
     silent = [one for one in asked if one.status in _SILENT and one.backend not in alive]
     return {one.backend: one for one in reversed(silent)}
+
+
+def spared(evidence: Iterable[Evidence]) -> Mapping[str, str]:
+    """The backends that refused most, each with why it was not asked."""
+    asked = [one for item in evidence for one in item.asked]
+    return {one.backend: one.detail for one in asked if was_spared(one)}
 
 
 def origin(asked: Asked, trouble: Mapping[str, Asked]) -> Asked:

@@ -13,6 +13,10 @@ from tailhound.model.plainly import BROKEN
 KubeObject: TypeAlias = Mapping[str, Any]
 """An object as the API sends it (JSON)."""
 
+_ITS_OWN = ("coordination.k8s.io", "flowcontrol.apiserver.k8s.io")
+"""Groups whose objects tell how the API server does: whether it takes heartbeats, whom it turns
+away."""
+
 _PART = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
@@ -51,6 +55,11 @@ class GetObject(Read[KubeObject]):
     def backend(self) -> str:
         """The API server."""
         return "kubernetes"
+
+    @property
+    def is_about_server(self) -> bool:
+        """Whether the API server itself is diagnosed by it: asked also while that refuses most."""
+        return self.api.rpartition("/")[0] in _ITS_OWN
 
     @property
     def path(self) -> str:
@@ -94,6 +103,11 @@ class ListObjects(Read[tuple[KubeObject, ...]]):
     def bounded(self) -> bool:
         """Whether a namespace or a node bounds the answer."""
         return bool(self.namespace) or self.field_selector.startswith("spec.nodeName=")
+
+    @property
+    def is_about_server(self) -> bool:
+        """Whether the API server itself is diagnosed by it: asked also while that refuses most."""
+        return self.api.rpartition("/")[0] in _ITS_OWN
 
     @property
     def path(self) -> str:

@@ -101,7 +101,7 @@ class Bench:
             inputs=inputs,
             thresholds=thresholds,
             evidence=plans,
-            onset=self._onset(),
+            onset=self._onsets(),
             applies=applies,
             confirm=self.claims(("confirm",)),
             optional=optional,
@@ -197,14 +197,17 @@ class Bench:
             )
         return found
 
-    def _onset(self) -> str | None:
-        onset = self.file.onset
-        if onset is None:
-            return None
+    def _onsets(self) -> tuple[str, ...]:
+        alone = isinstance(self.node.get("onset"), Scalar)
+        written = enumerate(self.file.onset or ())
+        places = ((("onset",) if alone else ("onset", n), one) for n, one in written)
+        return tuple(fact for steps, one in places for fact in self._onset(steps, one))
+
+    def _onset(self, steps: Steps, onset: str) -> tuple[str, ...]:
         name, _, fact = onset.partition(".")
-        schemas, steps = self.vocabulary.evidence, ("onset",)
+        schemas = self.vocabulary.evidence
         if name in self.vocabulary.broken:
-            return None
+            return ()
         if name not in schemas:
             self.wrong(steps, f"no evidence named {name!r}{meant(name, schemas)}")
         elif fact not in schemas[name]:
@@ -213,7 +216,7 @@ class Bench:
             series = [key for key in schemas[name] if _has_series(schemas[name], key)]
             told = f"; with one: {', '.join(series)}" if series else ""
             self.wrong(steps, f"{onset} has no series, so its onset can't be seen{told}")
-        return onset
+        return (onset,)
 
     def _causes(self, key: str, ids: Iterable[str]) -> tuple[str, ...]:
         for index, id in enumerate(ids):

@@ -87,8 +87,8 @@ class Plans:
             return None  # a unit or kind is wrong, and has been reported
         if told.collect is None:
             around = Surroundings(self._file.runbook, self._or_broken(inputs), self._bench.allow)
-            onset = (self._file.onset or "").partition(".")
-            wanted = onset[2] if onset[0] == name else ""
+            parted = (fact.partition(".") for fact in self._file.onset or ())
+            wanted = next((fact for of, _, fact in parted if of == name), "")
             node = follow(self._bench.node, steps)
             made, findings = compile_evidence(name, told, node, around, wanted)
             self._bench.findings.extend(findings)

@@ -152,8 +152,8 @@ def _lowers(claim: Claim, check: Check, why_open: Callable[[Check], str]) -> str
     """What lowers the confidence, where an optional claim is not true."""
     if check.counts is Truth.UNKNOWN:
         why = why_open(check)
-        told = f"nobody could tell whether {_whether(claims.brief(claim.sentence))}"
-        return f"{why}, so {told}" if why else told
+        told = f"not measured whether {_whether(claims.brief(claim.sentence))}"
+        return f"{why}, so it is {told}" if why else told
     return claim.otherwise or f"“{claim.sentence}” does not hold"
 
 
@@ -170,15 +170,16 @@ def confidence(
     runbook: Runbook,
     judged: Judged,
     *,
-    onset_known: bool = True,
+    no_onset: str = "",
     no_symptom: str = "",
     why_open: Callable[[Check], str] = lambda _: "",
 ) -> tuple[Confidence, str]:
     """How sure a confirmation is, and why it is no surer ("" when it is high).
 
-    High: every claim holds, the optional ones too, and the onset is known. `no_symptom` says
-    why no latency or error series is known to have left its usual band; then it is at most medium.
-    `why_open` says why nobody could look at an optional claim, "" where nobody knows.
+    High: every claim holds, the optional ones too, and the onset is known; `no_onset` says why it
+    is not, "" when it is or none is named. `no_symptom` says why no latency or error series is
+    known to have left its usual band; then it is at most medium. `why_open` says why nobody could
+    look at an optional claim, "" where nobody knows.
     """
     reasons: list[tuple[Confidence, str]] = []
     optional = zip(runbook.optional, judged.part(Part.OPTIONAL), strict=True)
@@ -189,8 +190,8 @@ def confidence(
     ]
     if open_:
         reasons.append((Confidence.MEDIUM, open_[0]))
-    if not onset_known:
-        reasons.append((Confidence.MEDIUM, "its onset is unknown"))
+    if no_onset:
+        reasons.append((Confidence.MEDIUM, no_onset))
     if no_symptom:
         reasons.append((Confidence.MEDIUM, no_symptom))
     if not runbook.active:

@@ -41,7 +41,7 @@ def _can_be_triggered(runbook: Runbook) -> Iterator[Finding]:
 
 
 def _has_an_onset(runbook: Runbook) -> Iterator[Finding]:
-    if runbook.onset is None:
+    if not runbook.onset:
         message = "no `onset:`; without the mechanism's series its confidence is at most medium"
         yield _top(runbook, "runbook").finding(message, "onset", "warning")
 
@@ -94,13 +94,10 @@ def _uses_what_it_names(runbook: Runbook) -> Iterator[Finding]:
     texts = (runbook.headline, runbook.says, runbook.beware, *whose)
     text = " ".join(told.text for told in texts if told)
     for name, plan in runbook.evidence.items():
-        if name not in asked and f"{name}." not in text and name != _of(runbook.onset):
+        of = {fact.partition(".")[0] for fact in runbook.onset}
+        if name not in asked | of and f"{name}." not in text:
             message = f"the evidence {name!r} is used nowhere"
             yield plan.place.finding(message, "unused", "warning")
-
-
-def _of(onset: str | None) -> str:
-    return (onset or "").partition(".")[0]
 
 
 def _weighs_its_changes(runbook: Runbook) -> Iterator[Finding]:

@@ -169,8 +169,9 @@ class Runbook:
     """One cause. `path` and `source` are the file's name and text. `was` is the cause in the past,
     `headline` what both are in one incident.
 
-    `at_most` caps the confidence, `at_most_because` says why. `onset` is the mechanism's fact
-    (`cpu.throttled_ratio`); its series are `<onset>_series` and `<onset>_usual_series`.
+    `at_most` caps the confidence, `at_most_because` says why. `onset` holds the mechanism's facts
+    (`cpu.throttled_ratio`), one for each way in which the cause is confirmed; the series of one are
+    `<fact>_series` and `<fact>_usual_series`.
     """
 
     id: str
@@ -186,7 +187,7 @@ class Runbook:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
     evidence: Mapping[str, EvidencePlan] = field(default_factory=dict)
-    onset: str | None = None
+    onset: tuple[str, ...] = ()
     applies: tuple[Claim, ...] = ()
     confirm: tuple[Claim, ...] = ()
     optional: tuple[Claim, ...] = ()

@@ -27,6 +27,7 @@ from tailhound.rules.schema_parts import (
     Id,
     Literal_,
     Name,
+    Onset,
     Part,
     Sentence,
     Text,
@@ -182,7 +183,7 @@ class RunbookFile(Part):
     applies: list[Claim] = Field(default=[])
     thresholds: dict[Name, Threshold] = Field(default={})
     evidence: Annotated[dict[Name, Evidence], Field(min_length=1)]
-    onset: str | None = None
+    onset: Onset | None = None
     confirm: Annotated[list[Claim], Field(min_length=1, max_length=20)]
     optional: Annotated[list[Claim], Field(max_length=20)] = Field(default=[])
     otherwise: dict[str, Sentence] = Field(default={})

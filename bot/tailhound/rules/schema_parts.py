@@ -63,6 +63,28 @@ Claim = Annotated[
         }
     ),
 ]
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Onset = Annotated[
+    list[Annotated[str, Field(max_length=120)]],
+    BeforeValidator(_listed),
+    Field(min_length=1, max_length=5),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 5},
+            ],
+            "description": "the fact whose series shows when the mechanism began, or several",
+        }
+    ),
+]
+"""`fact`, or a list of facts."""
+
 Literal_ = str | int | float | bool | list[str]
 Fact_ = Annotated[Any, WithJsonSchema({})]
 

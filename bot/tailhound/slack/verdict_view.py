@@ -280,7 +280,8 @@ class VerdictView(PeopleView):
             return ()
         found = telling.chain(self.diagnosis)
         kept = self._kept(found, max(1, self.ink.lines - 1))
-        lines = [self._link(cause, primary=self._is_primary(cause)) for cause in kept]
+        alone = len(found) == 1 and self.symptom is None
+        lines = [self._link(cause, primary=self._is_primary(cause), alone=alone) for cause in kept]
         if self.symptom:
             lines.append(self._effect(self.symptom))
         told = [Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1)]
@@ -301,10 +302,12 @@ class VerdictView(PeopleView):
         left_out = [cause for cause in found[most:] if self._is_primary(cause)]
         return [*found[: most - len(left_out)], *left_out]
 
-    def _link(self, cause: Cause, *, primary: bool, explains: str = "") -> str:
+    def _link(self, cause: Cause, *, primary: bool, explains: str = "", alone: bool = False) -> str:
+        """One link of the chain; of one that is alone no order is asked."""
         title = self.ink.value(capital(cause_name(cause.runbook)))
         told = f"*{title}*" if primary else title
-        return f"{self._at(cause.onset)}{told}{explains}: {self.ink.link(telling.link(cause))}"
+        at = "" if alone and cause.onset is None else self._at(cause.onset)
+        return f"{at}{told}{explains}: {self.ink.link(telling.link(cause))}"
 
     def _is_primary(self, cause: Cause) -> bool:
         return self.diagnosis is not None and cause.runbook == self.diagnosis.primary

@@ -53,6 +53,14 @@ class Asking:
             return Missing(Reason.TIMEOUT, f"{self.where} {call.stage} for {spoken(call.seconds)}")
         return reply
 
+    def was_in_vain(self, call: Call, begun: float) -> bool:
+        """Whether a request of the call, sent at `begun`, had its time and got no answer.
+
+        One that had next to no time, or that its asker gave up, says nothing about the target.
+        """
+        now = time.monotonic()
+        return now > call.deadline - 0.05 and now - begun >= self._counts_from
+
     def close(self) -> None:
         """End all questions, waiting and running."""
         self.pool.close()

@@ -3,7 +3,9 @@
 import threading
 from collections.abc import Callable
 
+from tailhound.model import Missing
 from tailhound.transports.pool import Pool
+from tailhound.transports.sparing import Sent, Sparing
 
 SLOW_SECONDS = 1.0
 WAIT_AT_MOST = 60.0
@@ -13,7 +15,9 @@ class Gate:
     """Halves the calls that may run at once when the server is slow or says "too many requests".
 
     As many quick answers in a row as calls may run give one more back. Calls that began before the
-    last halving don't halve again: they met the same trouble. `clock` is monotonic.
+    last halving don't halve again: they met the same trouble. A server that refuses most of them is
+    spared (see `Sparing`); when it answers again, calls begin anew with one at once. `clock` is
+    monotonic.
     """
 
     def __init__(self, pool: Pool, clock: Callable[[], float]) -> None:
@@ -23,18 +27,42 @@ class Gate:
         self._changed = clock()
         self._good = 0
         self._wait_until = 0.0
+        self._sparing = Sparing(clock)
         self.calls = 0
         self.slowed = 0
+        self.spared = 0
 
-    def note(self, begun: float, *, is_bad: bool = False) -> None:
-        """A call that began at `begun` is over now; `is_bad` = it failed, whatever it took."""
+    @property
+    def refusal(self) -> Missing | None:
+        """What is told of a question that the server is spared; None while it is not spared."""
+        return self._sparing.refusal
+
+    def why_not(self) -> Missing | None:
+        """Why the server is spared a call now; None when it may be asked or will be in a moment."""
+        return self._sparing.why_not(must_wait=self.wait_left() > 0)
+
+    def begin(self, *, is_needed: bool = False) -> Sent | Missing:
+        """The call that begins now, or why the server is spared it. `is_needed`: it never is."""
+        return self._sparing.begin(is_needed=is_needed, must_wait=self.wait_left() > 0)
+
+    def end(self, sent: Sent, *, answered: bool | None = True) -> None:
+        """A call is over now. `answered` False = the server refused it or did not answer in time,
+        None = it failed in another way.
+        """
         now = self._clock()
         with self._lock:
             self.calls += 1
-            if is_bad or now - begun > SLOW_SECONDS:
-                self._slow(begun, now)
-            else:
+            if self._sparing.end(sent, answered):
+                self._changed, self._good, self._pool.limit = now, 0, 1
+            elif not answered or now - sent.begun > SLOW_SECONDS:
+                self._slow(sent.begun, now)
+            elif not self._sparing.is_on:
                 self._recover()
+
+    def spare(self) -> None:
+        """Count a question that was not asked because the server is spared."""
+        with self._lock:
+            self.spared += 1
 
     def wait(self, seconds: float) -> None:
         """The server asked to be left alone for so long (at most a minute is believed)."""

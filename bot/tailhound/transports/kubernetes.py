@@ -8,7 +8,7 @@ The answers are not asked for compressed: compressing costs the API server more 
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -18,6 +18,7 @@ from kubernetes.client.api_client import ApiClient
 from tailhound.errors import SettingsError
 from tailhound.flow import Request, Turn
 from tailhound.model import Missing, Reason
+from tailhound.model.unanswered import SPARED
 from tailhound.requests import GetObject, KubeObject, ListObjects
 from tailhound.settings import Kubernetes
 from tailhound.transports.asking import Asking
@@ -35,27 +36,32 @@ from tailhound.transports.http import (
 from tailhound.transports.kubernetes_answers import Asked, AskedToWait, Expired, refusal
 from tailhound.transports.kubernetes_config import authorization, configuration
 from tailhound.transports.sockets import Call
+from tailhound.transports.sparing import Sent
 from tailhound.transports.way import Way
 
 ERROR_BODY: Final = 64 * 1024
+LOOK_SECONDS: Final = 0.5
+"""Who waits as the server asked looks so often whether the server is spared meanwhile."""
 
 
 class KubernetesTransport:
     """Answers GetObject and ListObjects. All it ever sends are GETs.
 
     When the API server gets slow (a call over 1 s) or says 429, fewer calls run at once, and when
-    it asked to wait nothing is sent until then. A question that can't wait so long is SKIPPED.
+    it asked to wait nothing is sent until then. A question that can't wait so long is SKIPPED, and
+    so are all but those about the server itself while it refuses most requests. `clock` is what
+    slows down and spares by; deadlines are those of `time.monotonic`.
     """
 
     handles: tuple[type[Request[Any]], ...] = (GetObject, ListObjects)
 
-    def __init__(self, settings: Kubernetes) -> None:
+    def __init__(self, settings: Kubernetes, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
         where = urlsplit(settings.server).netloc or "the API server"
         self._asking = Asking(
             "the API server", where, settings.concurrency, settings.timeout_seconds
         )
-        self._gate = Gate(self._asking.pool, time.monotonic)
+        self._gate = Gate(self._asking.pool, clock)
         self._lock = threading.Lock()
         self._client: ApiClient | None = None
 
@@ -78,17 +84,13 @@ class KubernetesTransport:
         self, request: Request[Any], turn: Turn
     ) -> KubeObject | tuple[KubeObject, ...] | Missing:
         """The object, or the objects of the list, or why there is no answer."""
-        left = self._gate.wait_left()
-        if left > 0:
-            if time.monotonic() + left >= turn.deadline:
-                return Missing(
-                    Reason.SKIPPED,
-                    f"not asked: the API server asked to wait, for {left:.0f} s more",
-                )
-            await asyncio.sleep(left)
-        reply: KubeObject | tuple[KubeObject, ...] | Missing = await self._asking.ask(
-            lambda call: self._answer(call, request), turn.deadline
-        )
+        reply = self._spared(request) or await self._waited(request, turn)
+        if not isinstance(reply, Missing) or reply.reason is not Reason.SKIPPED:
+            return reply
+        if reply.detail.startswith("not asked: ") and not _is_needed(request):
+            reply = self._gate.refusal or reply  # also where no slot came free meanwhile
+        if reply.detail.startswith(SPARED):
+            self._gate.spare()
         return reply
 
     def close(self) -> None:
@@ -96,6 +98,22 @@ class KubernetesTransport:
         self._asking.close()
         if self._client is not None:
             self._client.close()  # type: ignore[no-untyped-call]
+
+    async def _waited(self, request: Request[Any], turn: Turn) -> Any:
+        """The reply, asked for once the server wants to be asked again."""
+        while (left := self._gate.wait_left()) > 0:
+            if time.monotonic() + left >= turn.deadline:
+                return Missing(
+                    Reason.SKIPPED,
+                    f"not asked: the API server asked to wait, for {left:.0f} s more",
+                )
+            await asyncio.sleep(min(left, LOOK_SECONDS))
+            if spared := self._spared(request):
+                return spared
+        return await self._asking.ask(lambda call: self._answer(call, request), turn.deadline)
+
+    def _spared(self, request: Request[Any]) -> Missing | None:
+        return None if _is_needed(request) else self._gate.why_not()
 
     def _answer(self, call: Call, request: Request[Any]) -> Any:
         try:
@@ -139,17 +157,20 @@ class KubernetesTransport:
         self, call: Call, request: Asked, path: str, used: list[int] | None
     ) -> Mapping[str, Any]:
         """One answer as JSON. `used` counts the bytes of a list's pages, which share the cap."""
-        begun = time.monotonic()
+        sent, begun = self._begun(call, request), time.monotonic()
         call.answered = call.heard = False
-        is_bad = True
+        answered: bool | None = None
         try:
             status, headers, body = once_more(call, lambda: self._sent(call, path, used or [0]))
-            is_bad = status in (429, 500, 503, 504)
+            answered = status != 429 and status < 500
         except NoAnswer:  # over the cap: our limit, not the server's trouble
-            is_bad = False
+            answered = True
+            raise
+        except BROKEN:
+            answered = False if self._asking.was_in_vain(call, begun) else None
             raise
         finally:
-            self._gate.note(begun, is_bad=is_bad)
+            self._gate.end(sent, answered=answered)
         if status != 200:
             error = refusal(status, headers, body, request)
             if isinstance(error, AskedToWait):
@@ -161,6 +182,15 @@ class KubernetesTransport:
         if not isinstance(found, dict) or not isinstance(found.get("metadata"), dict):
             raise NoAnswer(Reason.UNPARSABLE, "the answer is JSON but no Kubernetes object")
         return found
+
+    def _begun(self, call: Call, request: Asked) -> Sent:
+        """The request that is sent now; NoAnswer when the server is spared it."""
+        sent = self._gate.begin(is_needed=_is_needed(request))
+        if isinstance(sent, Sent):
+            return sent
+        if not call.answered:
+            call.begun = None  # nothing was sent: the breaker learns nothing
+        raise NoAnswer(sent.reason, sent.detail)
 
     def _sent(self, call: Call, path: str, used: list[int]) -> tuple[int, Mapping[str, str], bytes]:
         client = self._connected()
@@ -180,7 +210,7 @@ class KubernetesTransport:
             retries=False,
         )
         if response.status != 200:
-            return response.status, response.headers, body_of(response, ERROR_BODY)
+            return response.status, response.headers, _error_body(response)
         cap = self._settings.max_bytes
         return 200, response.headers, body_of(response, cap - used[0], cap)
 
@@ -192,6 +222,18 @@ class KubernetesTransport:
                 self._client = ApiClient(found)
                 guard(self._client.rest_client.pool_manager)
             return self._client
+
+
+def _is_needed(request: Request[Any]) -> bool:
+    return isinstance(request, GetObject | ListObjects) and request.is_about_server
+
+
+def _error_body(response: Any) -> bytes:
+    """What stands beside an error; nothing where that is no use: the status tells what it is."""
+    try:
+        return body_of(response, ERROR_BODY)
+    except NoAnswer:
+        return b""
 
 
 def _object(found: Mapping[str, Any]) -> KubeObject:

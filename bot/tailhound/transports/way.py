@@ -15,3 +15,9 @@ class Way:
     pool: Pool
     breaker: Breaker
     gate: Gate | None = None
+
+    @property
+    def resting(self) -> int:
+        """How many addresses are left alone now: no answer came, or mostly refusals."""
+        is_sparing = self.gate is not None and self.gate.refusal is not None
+        return max(len(self.breaker.open_targets()), int(is_sparing))

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psutil
+
 from tailhound.flow import Turn
 from tailhound.model import Missing, Reason
 from tailhound.requests.ssh import Output, RunOnHost
@@ -119,6 +121,14 @@ def serving(talk: Callable[[socket.socket], None] | None) -> Iterator[Host]:
             ended.set()
             if talk is not None:
                 thread.join(5)
+
+
+def runs(host: SshHost, name: str) -> bool:
+    for process in host.commands():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if any(word.endswith(f"/{name}") for word in process.cmdline()):
+                return True
+    return False
 
 
 def until_closed(client: socket.socket) -> None:

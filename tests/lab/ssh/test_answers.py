@@ -1,18 +1,16 @@
 """What real hosts answer to the SSH transport: as themselves, as root, and in two readings."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
 
-import psutil
 import pytest
 
 from tailhound.model import Reason
 from tailhound.requests.ssh import Output, RunOnHost
 from tailhound.transports.ssh import SshTransport
-from tests.lab.ssh.kit import Site, ask, missing, output, turn, using, wait_until
+from tests.lab.ssh.kit import Site, ask, missing, output, runs, turn, using, wait_until
 from tests.lab.sshd import SshHost
 
 pytestmark = pytest.mark.lab
@@ -110,15 +108,7 @@ def test_a_command_that_hangs_is_ended_on_the_host(site: Site, gpu1: SshHost) ->
 def test_a_command_that_ignores_the_first_signal_is_killed(site: Site, gpu1: SshHost) -> None:
     answer = ask(site.settings(gpu1), "gpu-1", "ibstatus", seconds=1.6)
     assert "started the command and never ended it" in missing(answer, Reason.TIMEOUT)
-    assert wait_until(lambda: not _runs(gpu1, "ibstatus"), 4)
-
-
-def _runs(host: SshHost, name: str) -> bool:
-    for process in host.commands():
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if any(word.endswith(f"/{name}") for word in process.cmdline()):
-                return True
-    return False
+    assert wait_until(lambda: not runs(gpu1, "ibstatus"), 4)
 
 
 def test_a_session_that_is_killed_is_not_an_empty_answer(site: Site, gpu1: SshHost) -> None:
@@ -136,7 +126,7 @@ def test_a_host_that_dies_during_a_command_is_not_an_empty_answer(
         asked = asyncio.create_task(
             transport.ask(RunOnHost(host="dying", argv=("ibstat",)), turn(5))
         )
-        while not _runs(dying, "ibstat"):
+        while not runs(dying, "ibstat"):
             await asyncio.sleep(0.01)
         dying.cut()
         return await asked

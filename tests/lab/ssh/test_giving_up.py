@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import psutil
 import pytest
 
 from tailhound.model import Missing, Reason
@@ -14,12 +15,14 @@ from tailhound.requests.ssh import RunOnHost
 from tailhound.settings import Host
 from tailhound.transports import ssh_links
 from tailhound.transports.ssh import SshTransport
+from tests.driving import until
 from tests.lab.ssh.kit import (
     Site,
     banner_only,
     drip,
     missing,
     output,
+    runs,
     serving,
     turn,
     using,
@@ -30,16 +33,17 @@ from tests.lab.sshd import SshHost
 pytestmark = pytest.mark.lab
 
 
-async def _freed_after(transport: SshTransport, host: str, *argv: str, after: float) -> float:
-    """Seconds from cancelling a question to the last of its threads being free."""
+async def _freed_after(
+    transport: SshTransport, host: str, *argv: str, when: Callable[[SshTransport], bool]
+) -> float:
+    """Seconds from cancelling a question, once it is so far, to its threads being free."""
     asked = asyncio.create_task(transport.ask(RunOnHost(host=host, argv=argv), turn(30)))
-    await asyncio.sleep(after)
+    await until(lambda: when(transport))
     started = time.monotonic()
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
-    while transport.pool.busy:
-        await asyncio.sleep(0.005)
+    await until(lambda: not transport.pool.busy)
     return time.monotonic() - started
 
 
@@ -50,14 +54,19 @@ def test_cancelling_frees_the_thread_while_the_host_lets_us_wait(
     with serving(talk) as place:
         settings = site.settings(hosts={"odd": place}, timeout_seconds=30.0)
         seconds = using(
-            settings, lambda transport: _freed_after(transport, "odd", "uname", "-r", after=0.2)
+            settings,
+            lambda transport: _freed_after(
+                transport, "odd", "uname", "-r", when=lambda _: _connections(place) > 0
+            ),
         )
     assert seconds < 0.5
 
 
 def test_cancelling_frees_the_thread_while_a_command_runs(site: Site, gpu1: SshHost) -> None:
     async def flow(transport: SshTransport) -> tuple[float, Any]:
-        seconds = await _freed_after(transport, "gpu-1", "ibstat", after=0.3)
+        seconds = await _freed_after(
+            transport, "gpu-1", "ibstat", when=lambda _: runs(gpu1, "ibstat")
+        )
         return seconds, await transport.ask(RunOnHost(host="gpu-1", argv=("uname", "-r")), turn(5))
 
     log_ins = gpu1.log.count("Accepted publickey")
@@ -65,6 +74,15 @@ def test_cancelling_frees_the_thread_while_a_command_runs(site: Site, gpu1: SshH
     assert seconds < 0.5
     assert output(next_answer).exit_code == 0
     assert gpu1.log.count("Accepted publickey") == log_ins + 1
+
+
+def _connections(place: Host) -> int:
+    """How many connections this process has to a port, taken up there or waiting to be."""
+    return sum(
+        one.raddr.port == place.port
+        for one in psutil.Process().net_connections("tcp")
+        if one.raddr and one.status == psutil.CONN_ESTABLISHED
+    )
 
 
 def _freeze(host: SshHost) -> None:
@@ -83,8 +101,7 @@ def test_a_connection_that_falls_silent_ends_at_the_deadline_and_is_replaced(
         _freeze(frozen)
         started = time.monotonic()
         silent = await transport.ask(question, turn(0.4))
-        while transport.pool.busy:
-            await asyncio.sleep(0.005)
+        await until(lambda: not transport.pool.busy)
         freed = time.monotonic() - started - 0.4
         return silent, freed, await transport.ask(question, turn(5))
 
@@ -102,7 +119,9 @@ def test_cancelling_a_question_on_a_silent_connection_frees_the_thread(
     async def flow(transport: SshTransport) -> float:
         await transport.ask(RunOnHost(host="frozen2", argv=("uname", "-r")), turn(5))
         _freeze(frozen)
-        return await _freed_after(transport, "frozen2", "uname", "-r", after=0.1)
+        return await _freed_after(
+            transport, "frozen2", "uname", "-r", when=lambda here: here.pool.busy > 0
+        )
 
     assert using(site.settings(frozen, timeout_seconds=30.0), flow) < 0.5
 
@@ -112,7 +131,7 @@ def test_closing_ends_what_is_under_way(site: Site, gpu1: SshHost) -> None:
         asked = asyncio.create_task(
             transport.ask(RunOnHost(host="gpu-1", argv=("ibstat",)), turn(30))
         )
-        await asyncio.sleep(0.3)
+        await until(lambda: runs(gpu1, "ibstat"))
         transport.close()
         return await asyncio.wait_for(asked, 0.5)
 
@@ -127,7 +146,7 @@ def test_closing_ends_the_wait_for_a_host_that_says_nothing(
     async def flow(transport: SshTransport) -> Any:
         question = RunOnHost(host="odd", argv=("uname", "-r"))
         asked = asyncio.create_task(transport.ask(question, turn(30)))
-        await asyncio.sleep(0.2)
+        await until(lambda: _connections(place) > 0)
         transport.close()
         ended = await asyncio.wait_for(asked, 0.5)
         return ended, await transport.ask(question, turn(5))
@@ -185,7 +204,7 @@ def test_fifty_hung_hosts_hold_no_thread_and_delay_nobody(site: Site, gpu1: SshH
                 for n in range(50)
                 for _ in range(2)
             ]
-            await asyncio.sleep(0.2)
+            await until(lambda: _connections(place) >= settings.concurrency)
             started = time.monotonic()
             healthy = await transport.ask(RunOnHost(host="gpu-1", argv=("true",)), turn(5))
             took = time.monotonic() - started
@@ -206,11 +225,10 @@ def test_fifty_hosts_that_hang_in_the_key_exchange_give_their_threads_back(site:
 
         async def flow(transport: SshTransport) -> tuple[list[Any], float]:
             questions = [RunOnHost(host=name, argv=("uname", "-r")) for name in hosts]
-            until = turn(1.0)
-            answers = await asyncio.gather(*(transport.ask(one, until) for one in questions))
+            deadline = turn(1.0)
+            answers = await asyncio.gather(*(transport.ask(one, deadline) for one in questions))
             started = time.monotonic()
-            while transport.pool.busy:
-                await asyncio.sleep(0.005)
+            await until(lambda: not transport.pool.busy)
             return list(answers), time.monotonic() - started
 
         answers, freed = using(site.settings(hosts=hosts, concurrency=16), flow)

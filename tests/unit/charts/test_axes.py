@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tailhound.charts.axes import scale_of, time_ticks
@@ -101,6 +101,7 @@ def test_an_open_band_has_room_above() -> None:
 
 
 @settings(deadline=None)
+@example(values=[5e-324], unit="bytes")
 @given(
     st.lists(st.floats(min_value=-1e12, max_value=1e12), min_size=1, max_size=20),
     st.sampled_from(["ratio", "seconds", "bytes", "count", "celsius", "hours", "of-acme"]),

@@ -4,15 +4,16 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import jsonschema
+import pytest
 
 from tailhound import app
 from tailhound.charts.panels import symptom_row
 from tailhound.cli import alerts
 from tailhound.diagnosis.report import as_json
+from tailhound.durable import gather
 from tailhound.durable.investigating import OnProgress, Sketch
 from tailhound.durable.investigation import Investigator
 from tailhound.durable.offline import Terms, investigate
@@ -24,7 +25,6 @@ from tailhound.model import (
     Missing,
     Outlook,
     Reason,
-    Symptom,
     Verdict,
 )
 from tailhound.settings import Settings
@@ -92,19 +92,21 @@ def test_before_the_verdict_the_symptom_and_what_is_ruled_out_are_told_and_no_ca
     assert (first.symptom, first.ruled_out) == (None, ())
     assert last.symptom is not None
     assert final.symptom is not None
-    assert _without_times(last.symptom) == _without_times(final.symptom)
-    # what is kept of a large wave is thinned, so that its onset may come some samples later
-    assert last.symptom.onset is not None
-    assert final.symptom.onset is not None
-    assert abs(last.symptom.onset - final.symptom.onset) < timedelta(seconds=60)
+    assert last.symptom == final.symptom
     assert last.stages == final.stages
     refuted = {one.runbook for one in final.causes if one.verdict is Verdict.REFUTED}
     assert last.ruled_out
     assert set(last.ruled_out) <= refuted
 
 
-def _without_times(symptom: Symptom) -> Symptom:
-    return replace(symptom, onset=None, half_grown=None)
+def test_what_room_is_left_for_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = verdict(diagnosed())
+    assert any("thinned" in item.reason for item in found.evidence)
+    monkeypatch.setattr(gather, "fitted", lambda wave: wave)
+    whole = verdict(diagnosed())
+    assert not any("thinned" in item.reason for item in whole.evidence)
+    assert (found.symptom, found.shape, found.chain) == (whole.symptom, whole.shape, whole.chain)
+    assert found.causes == whole.causes
 
 
 def test_the_same_evidence_gives_the_same_verdict() -> None:

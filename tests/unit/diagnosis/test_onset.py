@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tailhound.diagnosis.onset import (
     after_its_effect,
     half_grown,
+    lasted,
     left_band,
     onset_of,
     shape_of,
@@ -55,6 +56,19 @@ def test_two_scrapes_are_not_enough() -> None:
 
 def test_a_series_that_was_outside_all_along_began_nobody_knows_when() -> None:
     assert onset_of(series(5, 5, 5, 5), USUAL) is None
+
+
+def test_how_long_it_was_so_is_told_of_what_was_outside_all_along() -> None:
+    assert lasted(series(5, 5, 9, 5), USUAL) == 45
+    assert lasted(series(1, 5, 9, 5), USUAL) == 0
+    assert lasted(series(5, 5), USUAL) == 0
+
+
+def test_without_a_usual_window_only_what_stood_still_and_is_not_zero_was_so_all_along() -> None:
+    assert lasted(series(1, 1, 1), ()) == 30
+    assert lasted(series(1, 1, 2), ()) == 0
+    assert lasted(series(0, 0, 0), ()) == 0
+    assert lasted((), ()) == 0
 
 
 def test_without_a_usual_window_the_onset_is_unknown() -> None:

@@ -28,6 +28,7 @@ from tailhound.store.database import Database, open_database
 from tailhound.store.incidents import IncidentReader
 from tailhound.store.tables import investigation
 from tests.databases import url_of
+from tests.driving import until as until  # noqa: PLC0414 - the tests call it kit.until
 from tests.unit.durable.fakes import Chat, Detective
 
 T = TypeVar("T")
@@ -46,14 +47,6 @@ def run(work: Coroutine[Any, Any, T]) -> T:
             return await work
 
     return asyncio.run(bounded())
-
-
-async def until(holds: Callable[[], T | None], seconds: float = 30.0) -> T:
-    """Wait until something is true, and say what it is."""
-    async with asyncio.timeout(seconds):
-        while not (value := holds()):
-            await asyncio.sleep(0.01)
-    return value
 
 
 def alert(

@@ -217,6 +217,26 @@ def test_what_was_not_asked_is_asked_with_what_ran_out_of_time_but_not_without()
     assert verdicts.unanswered((skipped, evidence("b"), late)) == ("a", "c")
 
 
+SPARED = Asked(
+    question="GET /api/v1/pods",
+    backend="kubernetes",
+    status=EvidenceStatus.SKIPPED,
+    detail="not asked: the API server refuses most requests (9 of the last 10). Fix: wait",
+)
+
+
+def test_what_an_api_server_in_trouble_was_spared_is_asked_again() -> None:
+    spared = replace(evidence("a", EvidenceStatus.SKIPPED), asked=(SPARED,))
+    busy = replace(SPARED, detail="not asked: all 6 slots of the API server were busy for 5 s")
+    assert verdicts.unanswered((spared, evidence("b"))) == ("a",)
+    assert verdicts.unanswered((replace(spared, asked=(busy,)), evidence("b"))) == ()
+    assert verdicts.answered_late((spared, evidence("b"))) == (evidence("b"),)
+    answered = replace(SPARED, status=EvidenceStatus.COLLECTED, detail="")
+    new = replace(evidence("a"), asked=(answered,))
+    why = verdicts.why_late((spared,), (new,), NOW, NOW + timedelta(seconds=40))
+    assert why.replace("\u00a0", " ") == "kubernetes answered after 40 s"
+
+
 def test_it_says_who_answered_late() -> None:
     late = replace(
         evidence("a"),

@@ -142,7 +142,7 @@ def test_an_optional_line_changes_the_confidence_and_no_verdict() -> None:
 def test_what_is_so_when_an_optional_claim_does_not_hold_is_told_in_the_authors_words() -> None:
     claim = load().optional[0].sentence
     told = RUNBOOK.replace("otherwise:\n", f'otherwise:\n  "{claim}": nobody waits longer.\n')
-    unknown = f"nobody could tell whether {small(claim)}"
+    unknown = f"not measured whether {small(claim)}"
     for ratio, why in ((1.0, "nobody waits longer"), (None, unknown)):
         runbook = load(told)
         judged = judge(runbook, facts(queue={"wait_seconds_ratio": ratio}))
@@ -176,7 +176,7 @@ def test_an_optional_claim_that_is_unknown_says_why_where_that_is_known() -> Non
     judged = judge(runbook, facts(queue={"wait_seconds_ratio": None}))
     why = "no label of the alert names a workload"
     _, told = confidence(runbook, judged, why_open=lambda _: why)
-    assert told.startswith(f"{why}, so nobody could tell whether ")
+    assert told.startswith(f"{why}, so it is not measured whether ")
 
 
 def test_an_unknown_claim_that_denies_is_asked_about_without_a_double_no() -> None:
@@ -184,14 +184,14 @@ def test_an_unknown_claim_that_denies_is_asked_about_without_a_double_no() -> No
     runbook = load(RUNBOOK.replace(f"{claim}:", "No rollout replaces its pods:"))
     judged = judge(runbook, facts(queue={"wait_seconds_ratio": None}))
     _, told = confidence(runbook, judged)
-    assert told == "nobody could tell whether any rollout replaces its pods"
+    assert told == "not measured whether any rollout replaces its pods"
 
 
 def test_what_lowers_the_confidence_is_told() -> None:
     runbook = load()
     judged = judge(runbook, facts())
     assert confidence(runbook, judged) == (Confidence.HIGH, "")
-    assert confidence(runbook, judged, onset_known=False) == (
+    assert confidence(runbook, judged, no_onset="its onset is unknown") == (
         Confidence.MEDIUM,
         "its onset is unknown",
     )
@@ -200,7 +200,10 @@ def test_what_lowers_the_confidence_is_told() -> None:
         "nobody measured one",
     )
     capped = load(changed(("{at_most: high, because: nothing", "{at_most: low, because: much")))
-    assert confidence(capped, judged, onset_known=False) == (Confidence.LOW, "much caps it")
+    assert confidence(capped, judged, no_onset="its onset is unknown") == (
+        Confidence.LOW,
+        "much caps it",
+    )
     draft = load(changed(("status: active", "status: draft")))
     assert confidence(draft, judged) == (Confidence.MEDIUM, "the runbook is a draft")
 

@@ -21,7 +21,7 @@ def test_the_whole_grammar_loads() -> None:
     assert runbook.id == "cpu-throttling"
     assert [name for name, plan in runbook.evidence.items() if plan.when] == ["node_cpu"]
     assert runbook.evidence["cpu"].with_ == {"window": "5m"}
-    assert runbook.onset == "cpu.throttled_ratio"
+    assert runbook.onset == ("cpu.throttled_ratio",)
     assert runbook.inputs["pods"].is_set
     assert runbook.inputs["namespace"].from_label == "namespace"
     assert runbook.inputs["node"].attribute == "node"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -298,6 +299,248 @@ def test_a_slow_server_gets_fewer_calls_at_once() -> None:
     assert transport.gate.calls == 6
     assert transport.gate.slowed == 1
     assert transport.asking.pool.limit == 3
+
+
+class Clock:
+    """What a transport spares by: `ahead` seconds ahead of the real time."""
+
+    ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self.ahead
+
+
+LEASE = GetObject(
+    api="coordination.k8s.io/v1", resource="leases", namespace="kube-node-lease", name="n1"
+)
+SPARED = "not asked: the API server refuses most requests (5 of the last 5)"
+
+
+def refusing(script: Scripted, handler: BaseHTTPRequestHandler, _: bytes) -> None:
+    """A server that does not work."""
+    reply(handler, 503, "")
+
+
+def waves(port: int, *steps: Any, clock: Clock | None = None, **settings: Any) -> Any:
+    """A transport, and the replies of each step: questions that are asked at once."""
+    transport = KubernetesTransport(
+        Kubernetes(server=f"http://127.0.0.1:{port}", **settings), clock or Clock()
+    )
+
+    async def in_turn() -> list[list[Any]]:
+        return [
+            list(await asyncio.gather(*(transport.ask(one, turn()) for one in step(transport))))
+            for step in steps
+        ]
+
+    try:
+        return transport, asyncio.run(in_turn())
+    finally:
+        transport.close()
+
+
+def test_once_most_requests_are_refused_the_rest_of_the_wave_is_not_asked() -> None:
+    with scripted(refusing) as server:
+        transport, (first, second) = waves(
+            server.port, lambda _: [PODS] * 20, lambda _: [POD] * 20, concurrency=1
+        )
+        assert len(server.asked) == 5
+    assert [one.reason for one in first[:5]] == [Reason.UNREACHABLE] * 5
+    assert {one.reason for one in (*first[5:], *second)} == {Reason.SKIPPED}
+    fix = ". Fix: it is asked again when it answers"
+    assert {one.detail for one in (*first[5:], *second)} == {SPARED + fix}
+    assert transport.gate.spared == 35
+    assert transport.way.resting == 1
+
+
+def test_what_tells_about_the_server_itself_is_asked_while_it_refuses() -> None:
+    with scripted(refusing) as server:
+        _, (_, (lease, pod_)) = waves(
+            server.port, lambda _: [PODS] * 6, lambda _: [LEASE, POD], concurrency=1
+        )
+        assert [one for one in server.asked if "leases" in one]
+        assert not [one for one in server.asked if "llm-0" in one]
+    assert lease.reason is Reason.UNREACHABLE
+    assert pod_.reason is Reason.SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("api", "resource", "is_about_server"),
+    [
+        ("coordination.k8s.io/v1", "leases", True),
+        ("flowcontrol.apiserver.k8s.io/v1", "flowschemas", True),
+        ("v1", "nodes", False),
+        ("apps/v1", "deployments", False),
+        ("leases.example.com/v1", "leases", False),
+    ],
+)
+def test_leases_and_flow_control_tell_about_the_server_itself(
+    api: str, resource: str, is_about_server: bool
+) -> None:
+    assert ListObjects(api=api, resource=resource).is_about_server is is_about_server
+    assert GetObject(api=api, resource=resource, name="x").is_about_server is is_about_server
+
+
+@pytest.mark.parametrize(
+    ("status", "is_spared"),
+    [
+        (429, True), (500, True), (502, True), (503, True), (504, True),
+        (400, False), (401, False), (403, False), (404, False), (422, False),
+    ],
+)  # fmt: skip
+def test_refusals_for_want_of_room_count_and_refusals_for_want_of_rights_do_not(
+    status: int, is_spared: bool
+) -> None:
+    with answering(status, "{}", Retry_After="0") as server:
+        transport, _ = waves(server.port, lambda _: [PODS] * 8, concurrency=1)
+        assert len(server.asked) == (5 if is_spared else 8)
+    assert (transport.gate.refusal is not None) is is_spared
+
+
+def test_a_server_that_hangs_is_spared_and_the_breaker_does_not_keep_that_from_people() -> None:
+    def freed(transport: KubernetesTransport) -> list[Any]:
+        wait_until(lambda: transport.asking.pool.busy == 0, 2)
+        return [PODS] * 3
+
+    with misbehaving(servers.accepts_and_never_answers) as port:
+        transport, (first, second) = waves(
+            port, lambda _: [PODS] * 8, freed, timeout_seconds=0.4, concurrency=6
+        )
+    assert [one.reason for one in first].count(Reason.TIMEOUT) >= 6
+    assert {one.reason for one in second} == {Reason.SKIPPED}
+    assert {one.detail.partition(" (")[0] for one in second} == {SPARED.partition(" (")[0]}
+    assert len(transport.asking.breaker.open_targets()) == 1
+
+
+def test_a_refusal_with_a_page_too_long_to_read_is_one() -> None:
+    with answering(503, "x" * 200_000) as server:
+        transport, (got,) = waves(server.port, lambda _: [PODS] * 6, concurrency=1)
+    assert got[0].reason is Reason.UNREACHABLE
+    assert "HTTP 503" in got[0].detail
+    assert transport.gate.refusal is not None
+
+
+def test_a_server_that_is_not_there_keeps_its_reason() -> None:
+    with misbehaving(servers.sends_half_and_hangs_up) as port:
+        transport, (gone,) = waves(port, lambda _: [PODS] * 12, concurrency=1)
+    assert {one.reason for one in gone} == {Reason.UNREACHABLE}
+    assert transport.gate.refusal is None
+
+
+def test_a_question_that_had_next_to_no_time_is_no_refusal() -> None:
+    with misbehaving(servers.accepts_and_never_answers) as port:
+        transport = KubernetesTransport(Kubernetes(server=f"http://127.0.0.1:{port}"))
+
+        async def hasty() -> None:
+            await asyncio.gather(*(transport.ask(PODS, turn(0.1)) for _ in range(6)))
+
+        asyncio.run(hasty())
+        wait_until(lambda: transport.asking.pool.busy == 0, 2)
+        transport.close()
+    assert transport.gate.refusal is None
+
+
+def test_a_check_after_the_server_answers_again_gets_all_answers_and_begins_one_by_one() -> None:
+    at_once: list[int] = []
+    under_way = [0]
+    is_well = [False]
+
+    def answer(script: Scripted, handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        if not is_well[0]:
+            return reply(handler, 503, "")
+        under_way[0] += 1
+        at_once.append(under_way[0])
+        time.sleep(0.02)
+        under_way[0] -= 1
+        return reply(handler, 200, pods("a"))
+
+    clock = Clock()
+
+    def later(_: KubernetesTransport) -> list[Any]:
+        clock.ahead += 10
+        is_well[0] = True
+        return [PODS] * 12
+
+    with scripted(answer) as server:
+        transport, (early, answers) = waves(
+            server.port, lambda _: [PODS] * 8, later, clock=clock, concurrency=6
+        )
+    assert all(isinstance(one, Missing) for one in early)
+    assert [len(one) for one in answers] == [1] * 12
+    assert at_once[0] == 1
+    assert 1 < max(at_once) < 6
+    assert transport.gate.refusal is None
+
+
+def test_a_check_while_the_server_still_refuses_costs_one_request() -> None:
+    clock = Clock()
+
+    def later(_: KubernetesTransport) -> list[Any]:
+        clock.ahead += 10
+        return [PODS] * 12
+
+    with scripted(refusing) as server:
+        _, (_, again, and_again) = waves(
+            server.port, lambda _: [PODS] * 5, later, later, clock=clock, concurrency=1
+        )
+        assert len(server.asked) == 7
+    assert [one.reason for one in again].count(Reason.SKIPPED) == 11
+    assert [one.reason for one in and_again].count(Reason.SKIPPED) == 11
+
+
+def test_who_waits_as_the_server_asked_is_told_when_it_is_spared_meanwhile() -> None:
+    def answer(script: Scripted, handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        reply(handler, 429, recorded("429-pdb-eviction"), Retry_After="4")
+
+    with scripted(answer) as server:
+        transport = KubernetesTransport(
+            Kubernetes(server=f"http://127.0.0.1:{server.port}", concurrency=1), Clock()
+        )
+
+        async def late_one() -> Any:
+            transport.gate.wait(4)
+            waiting = asyncio.create_task(transport.ask(POD, turn(30)))
+            await asyncio.sleep(0)
+            for _ in range(5):
+                sent = transport.gate.begin()
+                assert not isinstance(sent, Missing)
+                transport.gate.end(sent, answered=False)
+            begun = time.monotonic()
+            return await waiting, time.monotonic() - begun
+
+        got, took = asyncio.run(late_one())
+        transport.close()
+        assert server.asked == []
+    assert got.detail.startswith(SPARED)
+    assert took < 2
+
+
+def test_a_question_that_is_kept_back_tells_the_breaker_nothing() -> None:
+    transport = KubernetesTransport(Kubernetes(server="http://127.0.0.1:1", concurrency=1))
+    asking, gate = transport.asking, transport.gate
+    asking.breaker.abandoned(asking.where)
+    asking.breaker.abandoned(asking.where)
+
+    async def kept_back() -> Any:
+        blocked = asyncio.create_task(
+            asking.pool.run(lambda: held_back.wait(5), time.monotonic() + 5, held_back.set)
+        )
+        waiting = asyncio.create_task(transport.ask(PODS, turn()))
+        await asyncio.sleep(0.05)
+        for _ in range(5):
+            sent = gate.begin()
+            assert not isinstance(sent, Missing)
+            gate.end(sent, answered=False)
+        held_back.set()
+        await blocked
+        return await waiting
+
+    held_back = threading.Event()
+    got = asyncio.run(kept_back())
+    transport.close()
+    assert got.detail.startswith(SPARED)
+    asking.breaker.abandoned(asking.where)
+    assert asking.breaker.open_targets() == (asking.where,)
 
 
 @pytest.mark.parametrize("behaviour", HANGS)

@@ -22,6 +22,8 @@ from tailhound.transports.gate import Gate
 from tailhound.transports.pool import Pool
 from tailhound.transports.prometheus import PrometheusTransport
 from tailhound.transports.sockets import Call, connect
+from tailhound.transports.sparing import Sent
+from tests.driving import until
 from tests.unit.transports import servers
 from tests.unit.transports.servers import Scripted, black_hole, misbehaving, reply, scripted
 
@@ -244,7 +246,7 @@ def test_fifty_hung_hosts_change_nothing_for_the_next_incidents_prometheus_reads
         async def incidents() -> tuple[list[Any], list[Any], float]:
             deadline = after(1.0)
             hung = [asyncio.create_task(read_a_host(deadline)) for _ in range(50)]
-            await asyncio.sleep(0.1)
+            await until(lambda: hosts.busy == 16)
             start = time.monotonic()
             turn = Turn(after(5), NOW)
             queries = (Query(promql=f"vector({number})") for number in range(50))
@@ -332,19 +334,19 @@ def gate(size: int = 8) -> tuple[Gate, Pool, list[float]]:
 def test_a_slow_answer_halves_the_calls_and_good_ones_give_them_back_step_by_step() -> None:
     kept, pool, now = gate()
     now[0] = 2.0
-    kept.note(0.5)
+    kept.end(Sent(0.5))
     assert pool.limit == 4
     now[0] = 2.1
     for _ in range(3):
-        kept.note(2.0)
+        kept.end(Sent(2.0))
     assert pool.limit == 4
-    kept.note(2.0)
+    kept.end(Sent(2.0))
     assert pool.limit == 5
     for _ in range(5):
-        kept.note(2.0)
+        kept.end(Sent(2.0))
     assert pool.limit == 6
     for _ in range(99):
-        kept.note(2.0)
+        kept.end(Sent(2.0))
     assert pool.limit == 8
     assert (kept.calls, kept.slowed) == (109, 1)
 
@@ -353,14 +355,14 @@ def test_calls_that_met_the_same_trouble_halve_once() -> None:
     kept, pool, now = gate()
     now[0] = 5.0
     for begun in (1.0, 2.0, 3.0):
-        kept.note(begun)
+        kept.end(Sent(begun))
     assert pool.limit == 4
     now[0] = 9.0
-    kept.note(6.0)
+    kept.end(Sent(6.0))
     assert pool.limit == 2
     for step in range(10, 30, 2):
         now[0] = float(step)
-        kept.note(step - 1.0, is_bad=True)
+        kept.end(Sent(step - 1.0), answered=False)
     assert pool.limit == 1
 
 

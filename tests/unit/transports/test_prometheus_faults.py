@@ -18,6 +18,7 @@ from tailhound.model import Missing, Reason
 from tailhound.requests import Query
 from tailhound.settings import Basic, Prometheus, Secret
 from tailhound.transports.prometheus import PrometheusTransport
+from tests.driving import until
 from tests.unit.transports import servers
 from tests.unit.transports.certificates import Certificates
 from tests.unit.transports.servers import (
@@ -114,7 +115,7 @@ def test_a_cancelled_question_frees_its_thread_at_once(behaviour: servers.Behavi
 
         async def cancelled() -> None:
             task = asyncio.create_task(transport.ask(UP, Turn(time.monotonic() + 30, NOW)))
-            await asyncio.sleep(0.1)
+            await until(lambda: transport.asking.pool.busy > 0)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -419,7 +420,7 @@ def test_closing_ends_what_is_under_way() -> None:
         async def closed() -> list[Any]:
             turn = Turn(time.monotonic() + 20, NOW)
             asks = [asyncio.create_task(transport.ask(UP, turn)) for _ in range(3)]
-            await asyncio.sleep(0.1)
+            await until(lambda: transport.asking.pool.busy > 0)
             transport.close()
             return [await asyncio.wait_for(task, 1) for task in asks]
 
