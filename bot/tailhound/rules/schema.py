@@ -193,7 +193,7 @@ class RunbookFile(Part):
     slows: list[StageName] = Field(default=[])
     confidence: AtMost | None = None
     says: Text = ""
-    beware: Annotated[str, Field(max_length=300)] = ""
+    beware: Annotated[str, Field(max_length=400)] = ""
     mitigations: dict[Id, Mitigation] = Field(default={})
     status: Literal["active", "draft"] = "active"
     baseline: dict[str, dict[str, Fact_]] = Field(default={})
