@@ -45,7 +45,8 @@ class NodeAgents:
     `held_up_count` in how many workloads, 0 where it is but one: that is its own doing. The plain
     facts are those of the container that its quota costs most time, one that belongs to its node
     (`on_every_node`) before all others; they are asked only when several workloads are held up.
-    `ready` is the state of its pod.
+    `ready` is the state of its pod, `workload` is what owns that (`daemonset/agent`), `node` is
+    where it runs, as long as only one node is asked about.
     """
 
     stuck_pods_count: int | None = None
@@ -54,6 +55,8 @@ class NodeAgents:
     create_errors_per_second_usual: float | None = None
     pod: str | None = None
     namespace: str | None = None
+    node: str | None = None
+    workload: str | None = None
     container: str | None = None
     throttled_ratio: float | None = None
     throttled_ratio_usual: float | None = None
@@ -94,7 +97,9 @@ def _with_agent(facts: NodeAgents, starts: Starts, params: AgentParams) -> Readi
     if not rows:
         return facts
     owners = yield from _owners(rows)
-    row = next((one for one in rows if owners.get(one[:2]) is True), rows[0])
+    own = (one for one in rows if one[:2] in owners and owners[one[:2]].kind in PER_NODE)
+    row = next(own, rows[0])
+    owner = owners.get(row[:2])
     found = yield from _measured(row, params.usual)
     here = matchers(namespace=row[0], pod=row[1], container=row[2])
     series, usual_series = yield from history(_share(here, ONSET_WINDOW), params.usual)
@@ -102,12 +107,14 @@ def _with_agent(facts: NodeAgents, starts: Starts, params: AgentParams) -> Readi
         facts,
         namespace=row[0],
         pod=row[1],
+        node=params.nodes[0] if len(params.nodes) == 1 else None,
+        workload=owner.workload if owner else None,
         container=row[2],
         throttled_ratio=found["share"].value,
         throttled_ratio_usual=found["share"].usual,
         lost_seconds_per_second=lost[row],
         limit_cores=found["limit"].value,
-        on_every_node=owners.get(row[:2]),
+        on_every_node=owner.kind in PER_NODE if owner else None,
         ready=(yield from _ready(row, found["ready"].value)),
         throttled_ratio_series=series,
         throttled_ratio_usual_series=usual_series,
@@ -124,20 +131,20 @@ def _losers(nodes: Sequence[str]) -> Reading[dict[Row, float]]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _owners(rows: Sequence[Row]) -> Reading[dict[Row, bool]]:
-    """Whether each pod belongs to its node: by kube-state-metrics, else by the API."""
+def _owners(rows: Sequence[Row]) -> Reading[dict[Row, "_Owner"]]:
+    """What owns each pod: by kube-state-metrics, else by the API."""
     pods = list(dict.fromkeys(row[:2] for row in rows))
     spaces = tuple(dict.fromkeys(space for space, _ in pods))
     here = matchers(namespace=spaces, pod=tuple(pod for _, pod in pods))
-    infos = f"group by (namespace, pod, created_by_kind) (kube_pod_info{here})"
-    reply = yield from read(Query(promql=infos))
-    kinds = {row[:2]: row[2] for row in by(reply, "namespace", "pod", "created_by_kind") if row[2]}
-    unknown = [one for pod in pods if pod not in kinds and (one := _get(pod)) is not None]
+    labels = ("namespace", "pod", "created_by_kind", "created_by_name")
+    reply = yield from read(Query(promql=f"group by ({', '.join(labels)}) (kube_pod_info{here})"))
+    found = {row[:2]: _Owner(row[2], row[3]) for row in by(reply, *labels) if row[2]}
+    unknown = [one for pod in pods if pod not in found and (one := _get(pod)) is not None]
     replies = yield from together(unknown[:ASKED_AT_MOST])
     for question, answer in zip(unknown, replies, strict=False):
         if not isinstance(answer, Missing):
-            kinds[question.namespace, question.name] = _owner(answer)
-    return {pod: kinds[pod] in PER_NODE for pod in pods if pod in kinds}
+            found[question.namespace, question.name] = _owner(answer)
+    return found
 
 
 def _get(pod: Row) -> GetObject | None:
@@ -148,10 +155,28 @@ def _get(pod: Row) -> GetObject | None:
         return None
 
 
-def _owner(pod: Mapping[str, Any]) -> str:
-    """The kind of the object that owns a pod; "" for a pod of its own."""
+def _owner(pod: Mapping[str, Any]) -> "_Owner":
+    """The object that owns a pod, as the API tells it; without a kind for a pod of its own."""
     owners: Iterable[Mapping[str, Any]] = items(metadata(mapping(pod)).get("ownerReferences"))
-    return next((str(one.get("kind") or "") for one in owners), "")
+    told = (_Owner(str(one.get("kind") or ""), str(one.get("name") or "")) for one in owners)
+    return next(told, _Owner("", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """The kind and the name of what owns a pod."""
+
+    kind: str
+    name: str
+
+    @property
+    def workload(self) -> str | None:
+        """`daemonset/agent`; None for a pod of its own or of the kubelet, and for one of a
+        ReplicaSet: what is to be changed stands above that.
+        """
+        if self.kind not in ("DaemonSet", "StatefulSet") or not self.name:
+            return None
+        return f"{self.kind.lower()}/{self.name}"
 
 
 def _measured(row: Row, usual: Sequence[float]) -> Reading[dict[str, Asked]]:

@@ -43,16 +43,19 @@ Ages = Mapping[str, float]
 class PodStart:
     """The start of one pod. A phase that it has not reached yet is None; one going on grows.
 
-    `starting` = it was never Ready so far; None = nobody tells.
+    `starting` = it was never Ready so far; None = nobody tells. `phase` took longest, `phase_now`
+    is the one that goes on.
     """
 
     pod: str
+    node: str | None = None
     ready: bool | None = None
     starting: bool | None = None
     created_to_scheduled_seconds: float | None = None
     scheduled_to_started_seconds: float | None = None
     started_to_ready_seconds: float | None = None
     phase: str | None = None
+    phase_now: str | None = None
     phase_seconds: float | None = None
 
     @property
@@ -138,6 +141,7 @@ class _Pods:
     ready: Ages
     ever: Ages
     known: Collection[str]
+    nodes: Mapping[str, str]
     placeless: Collection[str]
     waiting: Collection[str]
     readiness_told: bool
@@ -149,7 +153,7 @@ def _pods(replies: Mapping[str, Vector | Missing]) -> _Pods:
     names = ("created", "scheduled", "started", "ready_ago", "ready", "ever")
     created, scheduled, started, ready_ago, ready, ever = (_ages(replies[name]) for name in names)
     places = by(replies["places"], "pod", "node")
-    placed = {pod for pod, node in places if node}
+    nodes = {pod: node for pod, node in places if node}
     seen = {pod for pod, _ in places}
     answered = all(counted(replies[name]) is not None for name in ("created", "ready", "places"))
     told = counted(replies["readiness_told"]) is True
@@ -161,7 +165,8 @@ def _pods(replies: Mapping[str, Vector | Missing]) -> _Pods:
         ready=ready,
         ever=ever,
         known=created.keys() | ready.keys() | seen,
-        placeless=seen - placed - scheduled.keys() - started.keys(),
+        nodes=nodes,
+        placeless=seen - nodes.keys() - scheduled.keys() - started.keys(),
         waiting={pod for pod, _ in by(replies["waiting"], "pod", "reason")},
         readiness_told=told and counted(replies["ready"]) is not None,
         starts_told=counted(replies["starts_told"]) is True
@@ -198,6 +203,7 @@ def _start(pod: str, of: _Pods) -> PodStart:
     prepared = starting is True and (of.starts_told or pod in of.waiting)
     start = PodStart(
         pod=pod,
+        node=of.nodes.get(pod),
         ready=of.ready[pod] > 0 if pod in of.ready else False if starting else None,
         starting=starting,
         created_to_scheduled_seconds=created if waits else _between(created, scheduled),
@@ -205,8 +211,18 @@ def _start(pod: str, of: _Pods) -> PodStart:
         if started is None and prepared
         else _between(scheduled, started),
         started_to_ready_seconds=_load(pod, starting, of),
+        phase_now=_phase_now(
+            waits, started is None and prepared, starting is True and started is not None
+        ),
     )
     return _with_phase(start)
+
+
+def _phase_now(waits: bool, prepared: bool, loads: bool) -> str | None:
+    """The phase that a pod is in; None where it is past all of them, or nobody can tell."""
+    if waits:
+        return SCHEDULING
+    return PREPARING if prepared else LOADING if loads else None
 
 
 def _load(pod: str, starting: bool | None, of: _Pods) -> float | None:

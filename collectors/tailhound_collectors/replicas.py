@@ -39,8 +39,10 @@ class Replicas:
     see ReplicaHistory. `started_count` = pods created within the incident or never Ready;
     `starting_count` = of these, never Ready so far; `failing_count` = of these, with a start that
     fails (`failing_reason`). `slept` = an engine in sleep mode within the incident. The phase facts
-    are of the pod that takes longest (`pod`); `load_slowdown_ratio` compares its last phase, from
-    started to Ready, with the median of the workload's own earlier starts.
+    are of the pod that takes longest (`pod`, on `node`): `phase` took most of its start,
+    `phase_now` goes on, None where the pod is Ready, or nobody can tell; `load_slowdown_ratio`
+    compares its last phase, from started to Ready, with the median of the workload's own earlier
+    starts.
     """
 
     desired_count: int | None = None
@@ -60,7 +62,9 @@ class Replicas:
     failing_reason: str | None = None
     slept: bool | None = None
     pod: str | None = None
+    node: str | None = None
     phase: str | None = None
+    phase_now: str | None = None
     phase_seconds: float | None = None
     created_to_scheduled_seconds: float | None = None
     scheduled_to_started_seconds: float | None = None
@@ -122,7 +126,9 @@ def _facts(
         failing_reason=next(iter(failing.values()), None) if failing else None,
         slept=slept,
         pod=slowest.pod or None,
+        node=slowest.node,
         phase=slowest.phase,
+        phase_now=slowest.phase_now,
         phase_seconds=slowest.phase_seconds,
         created_to_scheduled_seconds=slowest.created_to_scheduled_seconds,
         scheduled_to_started_seconds=slowest.scheduled_to_started_seconds,

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from tests.lab.process import Server, fetched, wait_until
 
 ARTIFACTS = Path(".artifacts")
-CAUSE = "The CPU limit stops the engine"
+CAUSE = "The CPU limit stops chat-json"
 DEMO = (sys.executable, "-m", "tailhound", "demo")
 LAST = "Ctrl-C ends it"
 NOT_IN_A_DEMO = {

@@ -165,7 +165,8 @@ def test_no_shipped_step_has_a_placeholder_of_which_nobody_says_where_to_find_it
 
 
 _NO_PLACEHOLDERS = {
-    *("API", "BLAS", "CUDA", "ECN", "KEDA", "LVM", "NUMA", "PFC", "UCX"),
+    *("API", "BLAS", "CUDA", "ECMP", "ECN", "KEDA", "LVM", "NUMA", "PFC", "UCX"),
+    *("NVIDIA", "SYMPTOM"),
     *("GOMAXPROCS", "LMCACHE_MAX_LOCAL_CPU_SIZE", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"),
     *("UCX_RC_ECE", "UCX_TLS", "DISC", "MAX", "FSTYPE", "OPTIONS", "TARGET"),
 }
@@ -243,6 +244,57 @@ def test_a_label_that_is_more_than_a_name_is_never_put_into_a_step(name: str) ->
 def test_without_a_verdict_the_labels_alone_are_filled_in() -> None:
     step = steps(replace(FIRST, subject=replace(FIRST.subject, pod="chat-json-0")), LOOK)[1]
     assert step.startswith("kubectl -n llm get pod chat-json-0 ")
+
+
+OWNED = replace(LOOK, steps=("kubectl -n NAMESPACE get WORKLOAD", "look again: SYMPTOM as usual"))
+UNKNOWN_OWNER = (
+    "Find what is not known here: WORKLOAD (kubectl -n llm get deployments,statefulsets,daemonsets)"
+)
+
+
+def owned(it: Incident, workload: str) -> Incident:
+    assert it.diagnosis is not None
+    return replace(it, diagnosis=replace(it.diagnosis, workload=workload))
+
+
+def test_a_step_names_what_owns_the_pods_by_its_kind() -> None:
+    it = incident("chat-json-2 was stopped", found("cpu", pod="chat-json-2"), workload_label="pod")
+    step = "kubectl -n llm get statefulset/chat-json"
+    assert steps(owned(it, "statefulset/chat-json"), OWNED)[0] == step
+    assert steps(it, OWNED)[:2] == (UNKNOWN_OWNER, "kubectl -n llm get WORKLOAD")
+    labelled = incident("it is slow", workload="chat", workload_label="daemonset")
+    assert steps(labelled, OWNED)[0] == "kubectl -n llm get daemonset/chat"
+
+
+def test_what_owns_an_agent_is_not_what_owns_the_incident_s_pods() -> None:
+    agent = found("agent", pod="agent-1", namespace="llm")
+    it = owned(incident("agent-1 was stopped", agent), "deployment/chat-json")
+    assert steps(it, OWNED)[:2] == (UNKNOWN_OWNER, "kubectl -n llm get WORKLOAD")
+    told = found("agent", pod="agent-1", namespace="security", workload="daemonset/agent")
+    it = owned(incident("agent-1 was stopped", told), "deployment/chat-json")
+    assert steps(it, OWNED)[0] == "kubectl -n security get daemonset/agent"
+
+
+@pytest.mark.parametrize("name", ["job/x", "statefulset/$(id)", "daemonset/a b", "x", "/x"])
+def test_an_owner_that_is_more_than_a_kind_and_a_name_is_never_put_into_a_step(name: str) -> None:
+    it = owned(incident("it is slow", workload_label="pod"), name)
+    assert steps(it, OWNED)[0] == UNKNOWN_OWNER
+
+
+def test_a_step_names_what_was_slow_or_stuck() -> None:
+    it = incident("it is slow")
+    assert it.diagnosis is not None
+    assert it.diagnosis.symptom is not None
+    assert steps(it, OWNED)[-1] == "look again: inter-token p50 as usual"
+    errors = replace(it.diagnosis.symptom, name="Container creation errors")
+    stuck = replace(it, diagnosis=replace(it.diagnosis, symptom=errors))
+    assert steps(stuck, OWNED)[-1] == "look again: container creation errors as usual"
+    for name in ("x; $(id)", "`id`", ""):
+        odd = replace(errors, name=name)
+        told = replace(it, diagnosis=replace(it.diagnosis, symptom=odd))
+        assert steps(told, OWNED)[-1] == "look again: what the alert tells of as usual"
+    unknown = replace(it, diagnosis=replace(it.diagnosis, symptom=None))
+    assert steps(unknown, OWNED)[-1] == "look again: what the alert tells of as usual"
 
 
 def test_a_deployment_is_named_only_where_a_label_says_that_it_is_one() -> None:

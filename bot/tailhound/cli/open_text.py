@@ -38,12 +38,14 @@ def offers(incident: Incident, cause: Cause) -> list[str]:
     over = incident.resolved_at is not None
     for at, offer in enumerate(telling.offers([cause], over=over), 1):
         head = "  you can " if at == 1 else "          "
-        lines.append(f"{head}  {at}. {offer.title}")
+        lines.append(f"{head}  {at}. {safe(telling.named(offer), 240)}")
         risk = telling.risk(offer.risk, offer.risk_of)
         lines += [f"               {risk}"] if risk else []
         lines += [f"               cost: {offer.cost}"] if offer.cost else []
         if offer.when:
             lines.append(f"               when {offer.when}")
+        if offer.why_not:
+            lines.append(f"               not now: {safe(small(offer.why_not.rstrip('.')), 300)}")
         if first and at == 1:
             lines += _steps(incident, offer)
     return lines

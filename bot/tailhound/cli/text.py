@@ -105,7 +105,7 @@ def _headline(diagnosis: Diagnosis) -> str:
         return f"{head}  {safe(telling.blind(diagnosis))}"
     if diagnosis.primary is None:
         return f"{head}  {telling.counts(diagnosis)}"
-    left = f"{head}  {diagnosis.cause(diagnosis.primary).title}"
+    left = f"{head}  {safe(diagnosis.cause(diagnosis.primary).title, 200)}"
     return f"{left:<{WIDTH - 20}}  {telling.sure(diagnosis.confidence)}".rstrip()
 
 
@@ -267,7 +267,7 @@ def _offered(incident: Incident, offer: Offer) -> str:
     told += [f"first token: {offer.ttft}"] if offer.ttft else []
     told += [f"when {offer.when}"] if offer.when else []
     told += [f"not offered: {offer.why_not}"] if offer.why_not else []
-    lines = [f"- **{_md(offer.title)}** ({offer.mode}); {_md('; '.join(told))}"]
+    lines = [f"- **{_md(telling.named(offer))}** ({offer.mode}); {_md('; '.join(told))}"]
     return "\n".join([*lines, *(f"    1. {_md(step)}" for step in steps(incident, offer))])
 
 

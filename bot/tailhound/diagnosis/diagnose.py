@@ -33,7 +33,7 @@ from tailhound.model import (
     Symptom,
     Verdict,
 )
-from tailhound.model.symptomless import NOTHING_KNOWN, symptomless
+from tailhound.model.symptomless import LATENCY, NOTHING_KNOWN, symptomless
 from tailhound.rules.judge import confidence, judge
 from tailhound.rules.loading import Site
 from tailhound.rules.offers import Known, offers
@@ -86,9 +86,15 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
     """The verdict of every runbook on this evidence, ranked."""
     rows = led(moved(evidence), case.named)
     symptom = _symptom(case, rows, evidence)
-    no_symptom = "" if symptom else symptomless(evidence).reason
+    around = _Around(
+        no_symptom="" if symptom else symptomless(evidence).reason,
+        mode=when.mode,
+        serves=any(
+            item.collector == LATENCY and bool(item.facts.get("symptoms")) for item in evidence
+        ),
+    )
     causes = [
-        _cause(case, runbook, case.plan.facts_of(runbook, evidence), no_symptom, when.mode)
+        _cause(case, runbook, case.plan.facts_of(runbook, evidence), around)
         for runbook in case.runbooks
     ]
     ranked = rank(causes, {book.id: book.explained_by for book in case.runbooks}, symptom)
@@ -114,6 +120,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         changed=changed_before(evidence, first_onset(rows) or when.since),
         slow_pods=places.pods,
         slow_nodes=places.nodes,
+        workload=case.resolved.owner,
     )
 
 
@@ -157,7 +164,16 @@ def _symptom(case: Case, rows: Rows, evidence: Sequence[Evidence]) -> Symptom | 
     return replace(found, unmeasured=missed, grew_seconds=grew_seconds(rows, evidence))
 
 
-def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: str) -> Cause:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Around:
+    """What is so for each cause: why there is no symptom, the mode, whether latencies are known."""
+
+    no_symptom: str
+    mode: str
+    serves: bool
+
+
+def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause:
     thresholds = values_for(runbook, case.site)
     judged = judge(runbook, facts, thresholds)
     onset = began(runbook, judged.checks, facts)
@@ -165,20 +181,24 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         runbook,
         judged,
         no_onset=onset.why_not,
-        no_symptom=no_symptom,
+        no_symptom=around.no_symptom,
         why_open=lambda check: _why_open(case, runbook, check),
     )
     confirmed = judged.verdict is Verdict.CONFIRMED
-    known = Known(facts=facts, thresholds=thresholds, mode=mode)
     inputs = inputs_of(runbook, case.resolved)
+    known = Known(
+        facts=facts, thresholds=thresholds, mode=around.mode, inputs=inputs, serves=around.serves
+    )
+    told = (runbook.cause, runbook.was)
+    title, was = runbook.titles(inputs, facts, thresholds) if confirmed else told
 
     def _written(paragraph: Says | None) -> str:
         return paragraph.render(inputs, facts, thresholds) if paragraph else ""
 
     return Cause(
         runbook=runbook.id,
-        title=runbook.cause,
-        was=runbook.was,
+        title=title,
+        was=was,
         verdict=judged.verdict,
         because=judged.because,
         confidence=sure if confirmed else None,

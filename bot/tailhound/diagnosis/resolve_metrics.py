@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tailhound.diagnosis.containers import serving_container
-from tailhound.diagnosis.resolved import PODS_AT_MOST, SYSTEM, Resolved, noted, ordered
+from tailhound.diagnosis.resolved import OWNERS, PODS_AT_MOST, SYSTEM, Resolved, noted, ordered
 from tailhound.flow import Read, Reading, together
 from tailhound.model import Missing, Reason, Subject, SubjectKind
 from tailhound.requests import Query, Vector
 from tailhound.requests.prometheus import literal_regex, matchers, quoted
 
+_INFO = ("pod", "node", "created_by_kind", "created_by_name")
 _OWNED = "namespace_workload_pod:kube_pod_owner:relabel"  # a rule of kubernetes-mixin
 
 Told = Sequence[tuple[Vector | Missing, str]]
@@ -123,12 +124,12 @@ def by_metrics(subject: Subject, found: Resolved, told: Told) -> Reading[Resolve
 def _nodes_by_metrics(found: Resolved) -> Reading[Resolved]:
     here = matchers(namespace=found.namespace, pod=found.pods)
     asked: tuple[Read[Vector], ...] = (
-        Query(promql=f"group by (pod, node) (kube_pod_info{here})"),
+        Query(promql=f"group by ({', '.join(_INFO)}) (kube_pod_info{here})"),
         Query(promql=f"group by (container) (kube_pod_container_info{here})"),
     )
     infos, containers = yield from together(asked)
     told = () if isinstance(infos, Missing) else infos
-    places = sorted((item.label("pod"), item.label("node")) for item in told if item.label("node"))
+    places = sorted({(one.label("pod"), one.label("node")) for one in told if one.label("node")})
     nodes = tuple(sorted({node for _, node in places}))
     names = (
         ()
@@ -136,4 +137,19 @@ def _nodes_by_metrics(found: Resolved) -> Reading[Resolved]:
         else tuple(sorted({item.label("container") for item in containers} - {""}))
     )
     container = serving_container([{"name": name} for name in names], {}) or found.container
-    return replace(found, nodes=found.nodes or nodes, pod_nodes=tuple(places), container=container)
+    return replace(
+        found,
+        nodes=found.nodes or nodes,
+        pod_nodes=tuple(places),
+        container=container,
+        owned_by=_owner(told),
+    )
+
+
+def _owner(infos: Vector | tuple[()]) -> str:
+    """`statefulset/gpu`, where all pods are of one; what a ReplicaSet's pods are of stands above
+    that, and is not told here.
+    """
+    owners = {(one.label("created_by_kind").lower(), one.label("created_by_name")) for one in infos}
+    kind, name = owners.pop() if len(owners) == 1 else ("", "")
+    return f"{kind}/{name}" if kind in OWNERS and name else ""

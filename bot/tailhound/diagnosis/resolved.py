@@ -13,6 +13,9 @@ PODS_AT_MOST = 100
 """Pods of one workload that the queries name: our own bound, so that a regular expression stays
 within what Prometheus accepts. The incident says when there are more."""
 
+OWNERS = frozenset({"deployment", "statefulset", "daemonset"})
+"""The kinds whose pod template can be changed so that new pods come of it."""
+
 SYSTEM = frozenset({"kube-system", "monitoring", "gpu-operator", "node-feature-discovery"})
 """Namespaces whose pods run on every node and serve nobody. Our own list."""
 
@@ -24,7 +27,8 @@ class Resolved:
     `pods` are at most PODS_AT_MOST of `pods_count`; `nodes_count` is how many nodes the alerts of a
     node incident name, of which `nodes` are the first. `pod_nodes` are (pod, node), of those that
     are known to run somewhere. `selector` is the label selector of the
-    workload's pods. `found_by` says how. `usual` are the usable "usual" offsets in seconds.
+    workload's pods. `found_by` says how, `owned_by` who owns the pods by what the metrics say.
+    `usual` are the usable "usual" offsets in seconds.
     """
 
     cluster: str = ""
@@ -44,8 +48,15 @@ class Resolved:
     usual: tuple[float, ...] = USUAL
     metric_prefix: str = ""
     found_by: str = ""
+    owned_by: str = ""
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        """`statefulset/gpu`: what owns the pods, as kubectl names it; "" where that is unknown."""
+        known = self.workload_kind in OWNERS and bool(self.workload)
+        return f"{self.workload_kind}/{self.workload}" if known else self.owned_by
 
 
 def unfound(subject: Subject, found: Resolved) -> str:

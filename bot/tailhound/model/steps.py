@@ -14,12 +14,14 @@ from tailhound.model.alert import Subject
 from tailhound.model.evidence import Evidence, EvidenceStatus, FactValue
 from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
-from tailhound.model.verdict import Cause, Offer
+from tailhound.model.names import small
+from tailhound.model.verdict import Cause, Diagnosis, Offer
 
 _FOUND_BY = {
     "NAMESPACE": "kubectl get pods -A",
     "POD": "kubectl {scope} get pods",
     "CONTAINER": "kubectl {scope} describe pods",
+    "WORKLOAD": "kubectl {scope} get deployments,statefulsets,daemonsets",
     "DEPLOYMENT": "kubectl {scope} get deployments",
     "NODE": "kubectl {scope} get pods -o wide",
     "DEVICE": "lsblk on the node",
@@ -31,11 +33,14 @@ _FOUND_BY = {
 }
 """What differs from case to case, and where to find it while it is not known."""
 
-_HOLE = re.compile(rf"\b(?:{'|'.join(_FOUND_BY)})\b")
+_SYMPTOM = "SYMPTOM"
+_HOLE = re.compile(rf"\b(?:{'|'.join((*_FOUND_BY, _SYMPTOM))})\b")
+_WORDS = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,60}")
 _KINDS = ("CLIENT_DAEMONSET", "CLIENT_CRONJOB")
 _PORT = re.compile(r"(\S+) \S+/\d+")
 _CLIENT = re.compile(r"(DaemonSet|CronJob) ([^/\s]+)/([^/\s]+)")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?")
+_OWNER = re.compile(rf"(?:deployment|statefulset|daemonset)/{_NAME.pattern}")
 _MOST_CORES = 10_000
 _Facts: TypeAlias = Mapping[str, FactValue]
 _FACTS = {
@@ -44,6 +49,7 @@ _FACTS = {
     "CONTAINER": "container",
     "NODE": "node",
     "DEVICE": "device",
+    "WORKLOAD": "workload",
 }
 
 
@@ -84,12 +90,27 @@ def _known(incident: Incident, offer: Offer) -> Mapping[str, str]:
     named = [one for one in facts if _is_named(one, causes[0].says)]
     place = _place(named)
     subject = _of_subject(incident.subject)
+    subject |= _owner(diagnosis.workload if diagnosis else "", subject)
     if place.get("NAMESPACE", incident.subject.namespace) != incident.subject.namespace:
         subject = {}  # something else than what the alert is about
     elif "POD" in place:
         subject.pop("NODE")  # where the subject is, that pod need not be
+    if any(facts.get("namespace") for facts in named):
+        subject.pop("WORKLOAD", None)  # evidence that tells its pod's own namespace tells its owner
     found = {**subject, **place, **_client(facts), **_limit(named, place)}
-    return {hole: name for hole, name in found.items() if _NAME.fullmatch(name)}
+    known = {hole: name for hole, name in found.items() if _is_one(hole, name)}
+    return {**known, _SYMPTOM: _ails(diagnosis)}
+
+
+def _ails(diagnosis: Diagnosis | None) -> str:
+    """What was slow or high, to look at again: `inter-token p99`."""
+    name = diagnosis.symptom.name if diagnosis and diagnosis.symptom else ""
+    return small(name) if _WORDS.fullmatch(name) else "what the alert tells of"
+
+
+def _is_one(hole: str, name: str) -> bool:
+    """Whether a name is no more than what stands in its place."""
+    return (_OWNER if hole == "WORKLOAD" else _NAME).fullmatch(name) is not None
 
 
 def _collected(cause: Cause, evidence: Iterable[Evidence]) -> tuple[_Facts, ...]:
@@ -130,13 +151,21 @@ def _client(facts: Iterable[_Facts]) -> dict[str, str]:
     return {"CLIENT_NAMESPACE": found[2], f"CLIENT_{found[1].upper()}": found[3]}
 
 
+def _owner(workload: str, subject: Mapping[str, str]) -> dict[str, str]:
+    """What owns the incident's pods: by its labels, else by what was found out."""
+    known = subject["WORKLOAD"] or workload
+    kind, _, name = known.partition("/")
+    return {"WORKLOAD": known, "DEPLOYMENT": name if kind == "deployment" else ""}
+
+
 def _of_subject(subject: Subject) -> dict[str, str]:
-    deployment = subject.workload if subject.workload_label == "deployment" else ""
+    label = subject.workload_label
+    kind = label if label in ("deployment", "statefulset", "daemonset") else ""
     return {
         "NAMESPACE": subject.namespace,
         "POD": subject.pod,
         "CONTAINER": subject.container,
-        "DEPLOYMENT": deployment,
+        "WORKLOAD": f"{kind}/{subject.workload}" if kind else "",
         "NODE": subject.node,
     }
 

@@ -284,6 +284,12 @@ def offers(causes: Iterable[Cause], *, over: bool = False) -> tuple[Offer, ...]:
     return tuple(sorted(found.values(), key=lambda offer: not offer.offered))
 
 
+def named(offer: Offer) -> str:
+    """`Raise the CPU limit by half (security/agent-x7k2p)`: what can be done, and to what."""
+    title = offer.title.rstrip(".")
+    return f"{title} ({offer.of})" if offer.of else title
+
+
 def risk(level: str, of: str = "") -> str:
     """`medium risk: the pods restart one by one`: how likely harm is, and what it would be."""
     if not level:

@@ -98,8 +98,9 @@ class Bound:
 class Offer:
     """A mitigation as this incident gets it: offered, or the reason why not.
 
-    `risk_of` is what may go wrong, "" where the runbook does not say. `while_it_lasts`: it makes no
-    sense once the incident is over.
+    `of` names what it is done to (`security/agent-x7k2p`), "" where that is not known. `risk_of` is
+    what may go wrong, "" where the runbook does not say. `while_it_lasts`: it makes no sense once
+    the incident is over.
     """
 
     id: str
@@ -116,6 +117,7 @@ class Offer:
     when: str = ""
     steps: tuple[str, ...] = ()
     while_it_lasts: bool = False
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +239,8 @@ class Diagnosis:
     backend that does not answer when the outlook is BLIND. `scope` is "1 of 3 pods", `shape` is
     "step" | "ramp" | "comb" | "", `load` is "flat" | "up" | "down" | "". `changed` is what is known
     to have changed within the hour before the symptom, in the order of time. `slow_pods` and
-    `slow_nodes` are where the symptom is, by name; empty when nobody can tell.
+    `slow_nodes` are where the symptom is, by name; empty when nobody can tell. `workload` is what
+    owns the incident's pods, by its kind (`statefulset/gpu`), "" where that is not known.
     """
 
     outlook: Outlook
@@ -258,6 +261,7 @@ class Diagnosis:
     changed: tuple[Changed, ...] = ()
     slow_pods: tuple[str, ...] = ()
     slow_nodes: tuple[str, ...] = ()
+    workload: str = ""
 
     @property
     def mark(self) -> str:

@@ -19,7 +19,7 @@ from tailhound.rules.inputs import ALWAYS, Input
 from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
 from tailhound.rules.reading import Read, read_file
 from tailhound.rules.runbook import Claim, Runbook, Threshold, Trigger
-from tailhound.rules.says import Says, compile_says
+from tailhound.rules.says import OVER, Says, compile_says
 from tailhound.rules.where import Where, where
 from tailhound.rules.yaml_evidence import Allows
 
@@ -111,9 +111,10 @@ class Bench:
             slows=tuple(dict.fromkeys(file.slows)),
             at_most=Confidence(file.confidence.at_most) if file.confidence else None,
             at_most_because=file.confidence.because if file.confidence else "",
-            says=self._says("says", tuple(inputs)),
-            beware=self._says("beware", tuple(inputs)),
-            mitigations=Changes(self).mitigations(frozenset(inputs)),
+            headline=self._headline(inputs, thresholds, plans),
+            says=self.says(("says",), inputs),
+            beware=self.says(("beware",), inputs),
+            mitigations=Changes(self).mitigations(inputs),
             active=file.status == "active",
             baseline=cases.baseline(),
             tests=cases.tests(),
@@ -223,12 +224,20 @@ class Bench:
                 self.wrong((key, index), f"a runbook can't name itself in `{key}:`")
         return tuple(ids)
 
-    def _says(self, key: str, inputs: tuple[str, ...]) -> Says | None:
-        """The paragraph under `key:`."""
-        node = self.node.get(key)
-        if not isinstance(node, Scalar):
+    def _headline(self, inputs: Iterable[str], *named: Iterable[str]) -> Says | None:
+        """The headline, which may ask whether it is over: no other name may be that one."""
+        if self.file.headline and any(OVER in names for names in (inputs, *named)):
+            message = f"`headline:` has {OVER!r} for what is over; nothing else may be named so"
+            self.wrong(("headline",), message)
+        return self.says(("headline",), (*inputs, OVER))
+
+    def says(self, steps: Steps, inputs: Iterable[str]) -> Says | None:
+        """The template at a place of the file; None where there is none."""
+        node = follow(self.node, steps)
+        if not isinstance(node, Scalar) or not node.text:
             return None
-        says, findings = compile_says(node, self.vocabulary, inputs, self.text, key)
+        key = str(steps[-1])
+        says, findings = compile_says(node, self.vocabulary, tuple(inputs), self.text, key)
         self.findings.extend(findings)
         return says
 

@@ -1,5 +1,6 @@
 """Mitigations: what a file says about them, checked."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tailhound.rules import schema
@@ -24,10 +25,11 @@ class Changes:
     def __init__(self, bench: "Bench") -> None:
         self._bench = bench
 
-    def mitigations(self, inputs: frozenset[str]) -> tuple[Mitigation, ...]:
+    def mitigations(self, inputs: Iterable[str]) -> tuple[Mitigation, ...]:
         """All of them, in the order of the file: best first."""
+        known = frozenset(inputs)
         return tuple(
-            self._mitigation(id, told, inputs) for id, told in self._bench.file.mitigations.items()
+            self._mitigation(id, told, known) for id, told in self._bench.file.mitigations.items()
         )
 
     def _mitigation(self, id: str, told: schema.Mitigation, inputs: frozenset[str]) -> Mitigation:
@@ -45,6 +47,7 @@ class Changes:
             cost=told.cost,
             complexity=told.complexity,
             when=told.when,
+            of=self._bench.says((*steps, "of"), sorted(inputs)),
             while_it_lasts=told.while_it_lasts,
             steps=tuple(told.steps),
             guard=self._bench.claims((*steps, "guard")),

@@ -90,7 +90,9 @@ def _uses_what_it_names(runbook: Runbook) -> Iterator[Finding]:
             message = f"the threshold {name!r} is used nowhere"
             yield threshold.place.finding(message, "unused", "warning")
     asked = {name for condition in conditions for name in condition.evidence}
-    text = " ".join(told.text for told in (runbook.says, runbook.beware) if told)
+    whose = (one.of for one in runbook.mitigations)
+    texts = (runbook.headline, runbook.says, runbook.beware, *whose)
+    text = " ".join(told.text for told in texts if told)
     for name, plan in runbook.evidence.items():
         of = {fact.partition(".")[0] for fact in runbook.onset}
         if name not in asked | of and f"{name}." not in text:

@@ -1,12 +1,13 @@
 """Which mitigations this incident gets: offered, or the reason why not."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from tailhound.model import Offer, Part, Verdict, claims
 from tailhound.rules.expression import Facts
 from tailhound.rules.judge import Judged, answered
-from tailhound.rules.runbook import Mitigation, Runbook
+from tailhound.rules.runbook import OF_AT_MOST, Mitigation, Runbook
 from tailhound.truth import Truth
 
 ONE_CLICK = "one-click"
@@ -15,11 +16,16 @@ SUGGESTED = "suggested"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What guards look at: the facts, the thresholds in force, the mode of the site."""
+    """What guards look at: the facts, the thresholds in force, the mode of the site; and the names
+    of the incident. `serves` is false where nothing is known of latencies: what helps has no first
+    token to help.
+    """
 
     facts: Facts
     thresholds: Mapping[str, float]
     mode: str = "observe"
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    serves: bool = True
 
 
 def offers(runbook: Runbook, judged: Judged, known: Known) -> tuple[Offer, ...]:
@@ -50,13 +56,21 @@ def _offer(runbook: Runbook, mitigation: Mitigation, judged: Judged, known: Know
         risk=mitigation.risk,
         risk_of=mitigation.risk_of,
         helps=mitigation.helps,
-        ttft=mitigation.ttft,
+        ttft=mitigation.ttft if known.serves else "",
         cost=mitigation.cost,
         complexity=mitigation.complexity,
         when=mitigation.when,
+        of="" if why_not else _of(mitigation, known),
         while_it_lasts=mitigation.while_it_lasts,
         steps=mitigation.steps,
     )
+
+
+def _of(mitigation: Mitigation, known: Known) -> str:
+    """What it is done to, where all of that is known."""
+    if mitigation.of is None:
+        return ""
+    return mitigation.of.line(known.inputs, known.facts, known.thresholds, most=OF_AT_MOST)
 
 
 def _held(runbook: Runbook, mode: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from tailhound.flow import Collector
 from tailhound.model import Confidence, EvidenceStatus, FactValue, Part, Verdict
 from tailhound.model.facts import Schema
+from tailhound.model.names import capital
 from tailhound.rules.expression import Condition, Facts
 from tailhound.rules.inputs import Input
 from tailhound.rules.places import Pairs, Place
@@ -110,7 +111,10 @@ class Verify:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mitigation:
-    """What can be done: steps to read ("suggested"), or a change that is approved ("one-click")."""
+    """What can be done: steps to read ("suggested"), or a change that is approved ("one-click").
+
+    `of` tells what it is done to: whose limit, which drive.
+    """
 
     id: str
     title: str
@@ -123,6 +127,7 @@ class Mitigation:
     cost: str = ""
     complexity: str = ""
     when: str = ""
+    of: Says | None = None
     while_it_lasts: bool = False
     steps: tuple[str, ...] = ()
     guard: tuple[Claim, ...] = ()
@@ -148,12 +153,21 @@ class Test:
     offers: tuple[str, ...] | None = None
     missing: tuple[str, ...] | None = None
     says: str | None = None
+    title: str | None = None
     confidence: Confidence | None = None
+
+
+HEADLINE_AT_MOST, WAS_AT_MOST, OF_AT_MOST = 74, 54, 60
+"""Characters of a headline, of one in the past, and of what a mitigation is of: what the header of
+a message holds behind `Cause found:` and `Resolved after 1 h 20 min. Cause:`, and a line of it
+behind a title.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Runbook:
-    """One cause. `path` and `source` are the file's name and text. `was` is the cause in the past.
+    """One cause. `path` and `source` are the file's name and text. `was` is the cause in the past,
+    `headline` what both are in one incident.
 
     `at_most` caps the confidence, `at_most_because` says why. `onset` holds the mechanism's facts
     (`cpu.throttled_ratio`), one for each way in which the cause is confirmed; the series of one are
@@ -183,6 +197,7 @@ class Runbook:
     explained_by: tuple[str, ...] = ()
     at_most: Confidence | None = None
     at_most_because: str = ""
+    headline: Says | None = None
     says: Says | None = None
     beware: Says | None = None
     mitigations: tuple[Mitigation, ...] = ()
@@ -194,6 +209,18 @@ class Runbook:
     def values(self) -> dict[str, float]:
         """The thresholds' values, before any profile."""
         return {name: threshold.value for name, threshold in self.thresholds.items()}
+
+    def titles(
+        self, inputs: Mapping[str, Any], facts: Facts, thresholds: Mapping[str, float]
+    ) -> tuple[str, str]:
+        """What this cause is called in one incident that it is confirmed in, now and once it is
+        over: by its headline, else as in every incident.
+        """
+        if self.headline is None:
+            return self.cause, self.was
+        told = self.headline.line(inputs, facts, thresholds, most=HEADLINE_AT_MOST)
+        was = self.headline.line(inputs, facts, thresholds, most=WAS_AT_MOST, over=True)
+        return capital(told) or self.cause, capital(was) or self.was
 
     @property
     def claims(self) -> tuple[tuple[Part, Claim], ...]:

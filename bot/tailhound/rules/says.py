@@ -1,8 +1,8 @@
-"""The paragraph of a confirmed cause: Jinja, cut down to values, filters, `if` and one flat `for`.
+"""What is said of a confirmed cause: Jinja, cut down to values, filters, `if` and one flat `for`.
 
 Templates come from runbook files. What they are filled with (facts, inputs) are values and never
 templates. A clause with a value that nobody measured is left out; where no other is left, the value
-is written "not measured".
+is written "not measured". A line (a headline, a name) with such a value is not said at all.
 """
 
 import re
@@ -24,9 +24,22 @@ from tailhound.rules.condition.terms import CLEAN, Facts, clean_set
 from tailhound.rules.condition.typed import Vocabulary
 from tailhound.rules.places import Place, Scalar
 from tailhound.rules.says_checking import Reader, mistakes
-from tailhound.rules.says_filters import FILTERS, UNKNOWN, Compared, finalized
+from tailhound.rules.says_filters import (
+    FILTERS,
+    MOST,
+    UNKNOWN,
+    UNMEASURED,
+    Compared,
+    finalized,
+)
 
 MAX_RENDERED = 1500
+OVER = "over"
+"""What a headline may ask: whether the incident is over."""
+
+_VALUES_AT_MOST = (60, 40, 30, 20, 12)
+"""Characters of the values of a line: the most with which it fits."""
+
 _SENTENCES = re.compile(r"(?<=\.) (?=\S)")
 _BLANKS = re.compile(r"[ \n]+")
 
@@ -58,11 +71,43 @@ class Says:
         self, inputs: Mapping[str, Any], facts: Facts, thresholds: Mapping[str, float]
     ) -> str:
         """The paragraph on one line, at most 1,500 characters."""
-        values: dict[str, Any] = {**{name: inputs.get(name) for name in self._inputs}, **thresholds}
+        values = self._values(inputs, facts, thresholds)
+        return wording.cut(_known(self._written(values)), MAX_RENDERED)
+
+    def line(
+        self,
+        inputs: Mapping[str, Any],
+        facts: Facts,
+        thresholds: Mapping[str, float],
+        *,
+        most: int,
+        over: bool = False,
+    ) -> str:
+        """All of it in `most` characters, long values cut inside; "" where a value of it is not
+        known, or it can't be so short.
+        """
+        values = {**self._values(inputs, facts, thresholds), OVER: over}
+        for longest in _VALUES_AT_MOST:
+            text = self._written({**values, MOST: longest}).rstrip(".")
+            if UNKNOWN in text:
+                return ""
+            if len(text) <= most:
+                return text
+        return ""
+
+    def _values(
+        self, inputs: Mapping[str, Any], facts: Facts, thresholds: Mapping[str, float]
+    ) -> dict[str, Any]:
+        values: dict[str, Any] = {
+            **{name: inputs.get(name) or UNMEASURED for name in self._inputs},
+            **thresholds,
+        }
         for name, schema in self._evidence.items():
             values[name] = _namespace(schema, facts.get(name))
-        text = " ".join(_BLANKS.split(self._template.render(values))).strip()
-        return wording.cut(_known(text), MAX_RENDERED)
+        return values
+
+    def _written(self, values: Mapping[str, Any]) -> str:
+        return " ".join(_BLANKS.split(self._template.render(values))).strip()
 
 
 def _known(text: str) -> str:
@@ -84,7 +129,7 @@ def _known_of(sentence: str) -> str:
 
 
 def _namespace(schema: Schema, found: Any) -> SimpleNamespace:
-    """The declared fields and no others; what is not there is None."""
+    """The declared fields and no others; what is not there is not measured."""
     known = found if isinstance(found, Mapping) else {}
     values = {name: _value(told, known.get(name)) for name, told in schema.items()}
     return SimpleNamespace(
@@ -94,6 +139,8 @@ def _namespace(schema: Schema, found: Any) -> SimpleNamespace:
 
 def _compared(name: str, value: Any, schema: Schema, values: Mapping[str, Any]) -> Any:
     """The value, with its usual one where its fact has one."""
+    if value is None:
+        return UNMEASURED
     number = number_of(value)
     if number is None or f"{name}_usual" not in schema:
         return value
@@ -115,7 +162,9 @@ def compile_says(
     file: str = "",
     key: str = "says",
 ) -> tuple[Says | None, tuple[Finding, ...]]:
-    """The checked template under `key:`, or what is wrong with it. `file` is the text around it."""
+    """The checked template under `key:`, or what is wrong with it. `file` is the text around it,
+    `inputs` are all names that stand alone but the thresholds.
+    """
     try:
         tree = _ENVIRONMENT.parse(source.text)
         scalars = (*inputs, *vocabulary.thresholds)

@@ -3,21 +3,46 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jinja2 import pass_context
+from jinja2.runtime import Context
+
 from tailhound.model import wording
 from tailhound.model.facts import number_of
 
 UNKNOWN = "\x00"
 """What stands for a value that nobody measured until its clause is left out; no text holds it."""
 
+MOST = "characters of a value"
+"""What tells a template how long a text may be; no template can name it."""
+
+_LONGEST = 60
+
 _BAD = {code: " " for code in (*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029)}
 _BAD |= {code: None for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0xFEFF)}
 _BAD |= {ord("`"): "'"}
 
 
-def _text(value: Any) -> str:
-    """Any value as harmless text on one line, at most 60 characters."""
+class Unmeasured:
+    """A value that nobody measured: no, equal to nothing, neither over nor under anything."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __gt__(self, _: object) -> bool:
+        return False
+
+    __lt__ = __ge__ = __le__ = __gt__
+
+
+UNMEASURED = Unmeasured()
+
+
+def _text(value: Any, most: int = _LONGEST) -> str:
+    """Any value as harmless text on one line, at most `most` characters."""
     if isinstance(value, tuple | list):
-        shown = ", ".join(_text(item) for item in value[:5])
+        shown = ", ".join(_text(item, most) for item in value[:5])
         return f"{shown} + {len(value) - 5} more" if len(value) > 5 else shown
     if isinstance(value, bool):
         return wording.fact(value)
@@ -26,11 +51,13 @@ def _text(value: Any) -> str:
         return wording.count(number)
     if not isinstance(value, str):
         return UNKNOWN
-    return wording.cut(value.translate(_BAD))
+    return wording.cut(value.translate(_BAD), most)
 
 
-def finalized(value: Any) -> Any:
-    return value if isinstance(value, _Written) else _text(value)
+@pass_context
+def finalized(context: Context, value: Any) -> Any:
+    """What is written of a value: text of a filter as it is, any other made harmless."""
+    return value if isinstance(value, _Written) else _text(value, context.get(MOST, _LONGEST))
 
 
 class _Written(str):

@@ -138,6 +138,7 @@ class Mitigation(Part):
     cost: Annotated[str, Field(max_length=200)] = ""
     complexity: Annotated[str, Field(max_length=200)] = ""
     when: Annotated[str, Field(max_length=300)] = ""
+    of: Annotated[str, Field(max_length=300)] = ""
     while_it_lasts: bool = False
     steps: list[Annotated[str, Field(min_length=1, max_length=600)]] = Field(default=[])
     guard: list[Claim] = Field(default=[])
@@ -163,6 +164,7 @@ class Test(Part):
     offers: list[Id] | None = None
     missing: list[str] | None = None
     says: str | None = None
+    title: str | None = None
     confidence: Literal["high", "medium", "low"] | None = None
 
 
@@ -172,6 +174,7 @@ class RunbookFile(Part):
     runbook: Id
     cause: Annotated[str, Field(min_length=1, max_length=120)]
     was: Annotated[str, Field(max_length=120)] = ""
+    headline: Text = ""
     owner: Annotated[str, Field(max_length=80)] = ""
     docs: Annotated[str, Field(max_length=300)] = ""
     summary: Text = ""
@@ -190,7 +193,7 @@ class RunbookFile(Part):
     slows: list[StageName] = Field(default=[])
     confidence: AtMost | None = None
     says: Text = ""
-    beware: Annotated[str, Field(max_length=300)] = ""
+    beware: Annotated[str, Field(max_length=400)] = ""
     mitigations: dict[Id, Mitigation] = Field(default={})
     status: Literal["active", "draft"] = "active"
     baseline: dict[str, dict[str, Fact_]] = Field(default={})

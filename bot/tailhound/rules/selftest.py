@@ -7,6 +7,7 @@ not there, as in an investigation.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tailhound.model import EvidenceStatus, FactValue, Verdict, wording
 from tailhound.rules.expression import Facts
@@ -87,6 +88,7 @@ def _result(runbook: Runbook, test: Test, overrides: Mapping[str, float]) -> Res
     )
     problems += _missing(test, judged)
     problems += _said(runbook, test, facts, thresholds)
+    problems += _titled(runbook, test, facts, thresholds)
     problems += _sure(runbook, test, judged)
     return Result(
         name=test.name,
@@ -116,11 +118,27 @@ def _missing(test: Test, judged: Judged) -> list[str]:
 def _said(runbook: Runbook, test: Test, facts: Facts, thresholds: Mapping[str, float]) -> list[str]:
     if test.says is None:
         return []
-    inputs = {name: (name,) if told.is_set else name for name, told in runbook.inputs.items()}
-    text = _plain(runbook.says.render(inputs, facts, thresholds)) if runbook.says else ""
+    text = _plain(runbook.says.render(_inputs(runbook), facts, thresholds)) if runbook.says else ""
     if _plain(test.says) in text:
         return []
     return [f"expected to say {test.says!r}, says {text!r}"]
+
+
+def _titled(
+    runbook: Runbook, test: Test, facts: Facts, thresholds: Mapping[str, float]
+) -> list[str]:
+    """A title that holds both what it is now and what it was is one that either fits."""
+    if test.title is None:
+        return []
+    told = [_plain(text) for text in runbook.titles(_inputs(runbook), facts, thresholds) if text]
+    if any(_plain(test.title) in text for text in told):
+        return []
+    return [f"expected the title {test.title!r}, it is {' or '.join(map(repr, told))}"]
+
+
+def _inputs(runbook: Runbook) -> dict[str, Any]:
+    """Inputs that are called as they are named."""
+    return {name: (name,) if told.is_set else name for name, told in runbook.inputs.items()}
 
 
 def _plain(text: str) -> str:

@@ -164,6 +164,6 @@ def verdict_text(diagnosis: Diagnosis) -> str:
     if diagnosis.primary is None or diagnosis.outlook is Outlook.BLIND:
         blind = f": {escape.value(telling.blind(diagnosis))}" if diagnosis.blind else ""
         return f"{diagnosis.outlook.value}{blind}"
-    title = escape.said(telling.title(diagnosis.cause(diagnosis.primary)), 80)
+    title = escape.sentence(telling.title(diagnosis.cause(diagnosis.primary)), 80)
     sure = f" · {diagnosis.confidence.value}" if diagnosis.confidence else ""
     return f"{title}{sure}"

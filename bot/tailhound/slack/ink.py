@@ -36,6 +36,10 @@ class Ink:
         """A value from outside in running text."""
         return escape.value(text, self.value_length)
 
+    def name(self, text: str) -> Mrkdwn:
+        """Whose it is, by names that people copy: their dots and slashes stay."""
+        return escape.sentence(text, self.value_length)
+
     def figure(self, text: str) -> Mrkdwn:
         """A number in words. It needs little room, unless the number is absurd."""
         return escape.value(text, 64 if self.lines else 24)

@@ -49,13 +49,13 @@ def offers(
 
 def titles(found: Sequence[Offer], ink: Ink) -> tuple[Mrkdwn, ...]:
     """What can be done, by its title alone."""
-    shown = [ink.said(small(offer.title.rstrip("."))) for offer in found[: min(3, ink.lines)]]
+    shown = [_named(offer, ink, lead=False) for offer in found[: min(3, ink.lines)]]
     left = ink.more(len(found) - len(shown))
     return (*shown, Mrkdwn(left)) if left else tuple(shown)
 
 
 def _offer(offer: Offer, ink: Ink, *, shadow: bool, first: bool) -> str:
-    parts: list[str] = [ink.said(offer.title.rstrip("."))]
+    parts: list[str] = [_named(offer, ink)]
     parts += [_risk(offer, ink, first=first)] if offer.risk else []
     price = ", ".join(_price(offer, ink))
     parts += [capital(price)] if price else []
@@ -68,6 +68,13 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool, first: bool) -> str:
     if shadow and offer.offered and offer.mode == "one-click":
         parts.append("Shadow: tailhound would have offered this change")
     return "".join(f"{part}. " for part in parts).strip()
+
+
+def _named(offer: Offer, ink: Ink, *, lead: bool = True) -> Mrkdwn:
+    """The title, and what it is done to; `lead`: it begins a sentence."""
+    title = offer.title.rstrip(".")
+    told = ink.said(title if lead else small(title))
+    return Mrkdwn(f"{told} ({ink.name(offer.of)})") if offer.of else told
 
 
 def _risk(offer: Offer, ink: Ink, *, first: bool) -> str:

@@ -252,7 +252,7 @@ class VerdictView(PeopleView):
         """The primary cause as its runbook words it, in the past once it is over."""
         if not self.causes:
             return Mrkdwn("")
-        return self.ink.said(telling.title(self.causes[0], over=self.look == "resolved"))
+        return self.ink.sentence(telling.title(self.causes[0], over=self.look == "resolved"))
 
     @property
     def names(self) -> Mrkdwn:

@@ -131,7 +131,7 @@ class View(OpenView):
         if not last:
             return Mrkdwn("")
         if found := telling.headline_causes(last):
-            title = self.ink.said(telling.title(found[0]))
+            title = self.ink.sentence(telling.title(found[0]))
             sure = telling.sure(last.confidence)
             return Mrkdwn(f"{title} ({sure})" if sure else title)
         return Mrkdwn(last.outlook.value)

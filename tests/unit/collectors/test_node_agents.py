@@ -30,13 +30,18 @@ def containers(**lost: float) -> Any:
     return vector(*rows)
 
 
+def owned(pod: str, kind: str, name: str) -> tuple[dict[str, str], float]:
+    labels = {"namespace": "security", "pod": pod, "created_by_kind": kind}
+    return {**labels, "created_by_name": name}, 1.0
+
+
 HELD_UP = {
     "group by (namespace, pod) ((kube_pod_container": pods("build-1", "lint-7"),
     "kubelet_runtime_operations_errors_total": both(vector(({}, 0.2)), vector(({}, 0.0))),
     "topk(5": containers(agent_x7k2p=0.17, other_1=0.1),
     "created_by_kind": vector(
-        ({"namespace": "security", "pod": "agent-x7k2p", "created_by_kind": "DaemonSet"}, 1.0),
-        ({"namespace": "security", "pod": "other-1", "created_by_kind": "ReplicaSet"}, 1.0),
+        owned("agent-x7k2p", "DaemonSet", "agent"),
+        owned("other-1", "ReplicaSet", "other-5d4c"),
     ),
     "container_cpu_cfs_periods_total": both(vector(({}, 0.95)), vector(({}, 0.01))),
     "kube_pod_container_resource_limits": vector(({}, 1.0)),
@@ -68,6 +73,7 @@ def test_the_agent_that_loses_most_is_measured_where_others_are_held_up() -> Non
     assert (found.throttled_ratio, found.throttled_ratio_usual) == (0.95, 0.01)
     assert (found.lost_seconds_per_second, found.limit_cores) == (0.17, 1.0)
     assert (found.on_every_node, found.ready) == (True, False)
+    assert found.workload == "daemonset/agent"
     assert (found.create_errors_per_second, found.create_errors_per_second_usual) == (0.2, 0.0)
 
 
@@ -77,15 +83,19 @@ def test_an_agent_of_the_node_comes_before_a_workload_that_loses_more() -> None:
 
 
 def test_without_an_agent_the_one_that_loses_most_is_told_as_what_it_is() -> None:
-    kinds = vector(({"namespace": "security", "pod": "other-1", "created_by_kind": "Job"}, 1.0))
+    kinds = vector(owned("other-1", "Job", "other"))
     found = collected({**HELD_UP, "topk(5": containers(other_1=0.9), "created_by_kind": kinds})
-    assert (found.pod, found.on_every_node) == ("other-1", False)
+    assert (found.pod, found.on_every_node, found.workload) == ("other-1", False, None)
 
 
 def test_the_api_tells_the_owner_where_kube_state_metrics_does_not() -> None:
     answers = {**HELD_UP, "created_by_kind": EMPTY}
     agent = {"metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": "agent"}]}}
-    assert collected(answers, {"agent-x7k2p": agent}).on_every_node is True
+    found = collected(answers, {"agent-x7k2p": agent})
+    assert (found.on_every_node, found.workload) == (True, "daemonset/agent")
+    static = {"metadata": {"ownerReferences": [{"kind": "Node", "name": "ci-3"}]}}
+    kubelets = collected(answers, {"agent-x7k2p": static})
+    assert (kubelets.on_every_node, kubelets.workload) == (True, None)
     alone = collected(answers, {"agent-x7k2p": {"metadata": {}}, "other-1": {"metadata": {}}})
     assert alone.on_every_node is False
     assert collected(answers).on_every_node is None

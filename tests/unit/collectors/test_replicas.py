@@ -95,6 +95,7 @@ def test_a_replica_that_loads_is_wanted_and_not_in_service() -> None:
 def test_the_phase_that_took_longest_is_told_with_what_is_usual() -> None:
     facts = collected()
     assert (facts.started_count, facts.starting_count, facts.pod) == (1, 1, NEW)
+    assert facts.node == "n2"
     assert (facts.created_to_scheduled_seconds, facts.scheduled_to_started_seconds) == (10, 190)
     assert (facts.phase, facts.phase_seconds) == ("loading and warming up", 500)
     assert facts.started_to_ready_seconds_usual == 120
@@ -111,7 +112,7 @@ def test_a_pod_without_a_node_waits_for_one() -> None:
             PLACES: vector(({"pod": OLD, "node": "n1"}, 1), ({"pod": NEW}, 1)),
         }
     )
-    assert (facts.phase, facts.phase_seconds) == ("waiting for a node", 700)
+    assert (facts.phase, facts.phase_seconds, facts.node) == ("waiting for a node", 700, None)
     assert facts.started_to_ready_seconds is None
     assert facts.load_slowdown_ratio is None
 
@@ -121,6 +122,21 @@ def test_a_container_that_is_not_there_yet_is_being_prepared() -> None:
     assert facts.phase is not None
     assert facts.phase.startswith("preparing the container")
     assert facts.phase_seconds == 690
+
+
+def test_the_phase_that_goes_on_is_told_apart_from_the_one_that_took_longest() -> None:
+    unplaced = {SCHEDULED: per_pod(old=518400), STARTED: per_pod(old=518300), READY: per_pod(old=1)}
+    places = vector(({"pod": OLD, "node": "n1"}, 1), ({"pod": NEW}, 1))
+    assert collected({**unplaced, PLACES: places}).phase_now == "waiting for a node"
+    prepared = collected({STARTED: per_pod(old=518300)})
+    assert prepared.phase_now == prepared.phase
+    loads = collected({STARTED: per_pod(old=518300, new=20)})
+    assert loads.phase == prepared.phase
+    assert loads.phase_now == "loading and warming up"
+    ready = {FIRST_READY: per_pod(old=518180, new=380), EVER_READY: per_pod(old=1, new=1)}
+    assert collected({**ready, READY: per_pod(old=1, new=1)}).phase_now is None
+    untold = {STARTED: EMPTY, STARTS_TOLD: EMPTY}
+    assert collected(untold).phase_now is None
 
 
 def test_a_young_pod_that_is_ready_took_from_its_start_to_its_first_ready() -> None:

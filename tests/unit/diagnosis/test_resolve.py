@@ -3,6 +3,7 @@
 from typing import Any
 
 import promql_parser
+import pytest
 
 from tailhound.diagnosis.resolve import PODS_AT_MOST, Resolved, resolve
 from tailhound.diagnosis.resolved import blamed
@@ -108,7 +109,7 @@ def test_without_the_api_kube_state_metrics_tells_the_pods() -> None:
         "kube_pod_owner:relabel": vector(
             ({"namespace": "llm", "pod": "web-1"}, 1), ({"namespace": "llm", "pod": "web-2"}, 1)
         ),
-        "group by (pod, node)": vector(({"pod": "web-1", "node": "n9"}, 1)),
+        "group by (pod, node": vector(({"pod": "web-1", "node": "n9"}, 1)),
         "kube_pod_container_info": vector(
             ({"container": "queue-proxy"}, 1), ({"container": "vllm"}, 1)
         ),
@@ -122,6 +123,38 @@ def test_without_the_api_kube_state_metrics_tells_the_pods() -> None:
     assert (found.nodes, found.container) == (("n9",), "vllm")
     assert found.notes == ("may not get pods in llm",)
     assert found.found_by == "pod owners"
+
+
+@pytest.mark.parametrize(
+    ("owners", "owner"),
+    [
+        ([("StatefulSet", "web"), ("StatefulSet", "web")], "statefulset/web"),
+        ([("DaemonSet", "web"), ("DaemonSet", "web")], "daemonset/web"),
+        ([("ReplicaSet", "web-5d4c"), ("ReplicaSet", "web-5d4c")], ""),
+        ([("StatefulSet", "web"), ("StatefulSet", "other")], ""),
+        ([("", ""), ("", "")], ""),
+    ],
+)
+def test_without_the_api_kube_state_metrics_tells_what_owns_all_pods(
+    owners: list[tuple[str, str]], owner: str
+) -> None:
+    infos = (
+        ({"pod": pod, "node": "n9", "created_by_kind": kind, "created_by_name": name}, 1)
+        for pod, (kind, name) in zip(("web-1", "web-2"), owners, strict=True)
+    )
+    pods = vector(*(({"namespace": "llm", "pod": pod}, 1) for pod in ("web-1", "web-2")))
+    metrics = {
+        "kube_pod_owner:relabel": pods,
+        "group by (pod, node": vector(*infos),
+        "GET": FORBIDDEN,
+    }
+    asked = subject(workload="web", workload_label="service")
+    assert drive(resolve(asked, {}, Resolved()), by_text(metrics, EMPTY)).owner == owner
+
+
+def test_a_deployment_that_the_api_knows_owns_its_pods() -> None:
+    found = drive(resolve(subject(pod="web-1a-x"), {}, Resolved()), cluster([pod("web-1a-x")]))
+    assert found.owner == "deployment/web"
 
 
 def test_pods_of_two_namespaces_are_not_taken_for_one_workload() -> None:

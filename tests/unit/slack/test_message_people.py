@@ -223,13 +223,13 @@ def test_what_comes_back_says_what_was_suggested_before_and_assumes_nothing() ->
 
 def test_without_a_symptom_the_message_says_why() -> None:
     told = slots(STATES["no-symptom"])
-    assert "\nSymptom: unknown (latency was not measured: nobody asked)" in told["S"]
+    assert "\nMeasured symptom: unknown (latency was not measured: nobody asked)" in told["S"]
     assert "1 present without a symptom.*\nWithout a symptom it can't be named" in told["W"]
     assert "1 confirmed" not in told["W"]
     assert told["D"].startswith(
         "*Suggestions only (observe mode):* once it is known that users wait\n1. Raise the CPU "
     )
-    assert "Symptom:" not in slots(BLIND)["S"]
+    assert "symptom:" not in slots(BLIND)["S"]
 
 
 def test_whole_suggestions_are_told_before_many() -> None:
