@@ -140,6 +140,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     telling.slow,
     telling.also,
     telling.thin,
+    names.grave,
     words.groups,
     words.offers,
     words.to_do,

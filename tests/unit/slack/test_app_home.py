@@ -30,7 +30,7 @@ def test_it_is_drawn_when_somebody_looks(room: Floor) -> None:
     room.hands().look_home()
     shown = texts(room.home()).splitlines()
     assert shown[0] == "Open incidents (2)"
-    assert "llm/chat-json · page · the CPU limit stops the engine · high" in shown[1]
+    assert "llm/chat-json · severity page · the CPU limit stops the engine · high" in shown[1]
     assert NOTHING_WAITS in shown
     assert "41 incidents: 31 cause found, 8 not confirmed, 2 could not see." in shown
     assert "26 have feedback: 24 right, 1 incomplete, 1 wrong." in shown

@@ -84,9 +84,9 @@ def test_status_tells_what_is_open_and_how_the_backends_stand(room: Floor) -> No
     room.desk.listed = (taken, *room.desk.listed[1:])
     assert room.type("status").splitlines() == [
         "*2 open, changes off (observe mode).*",
-        "8R5W llm/chat-json · page · the CPU limit stops the engine · high · since 03:00 UTC · "
+        "8R5W llm/chat-json · severity page · the CPU limit stops the engine · high · since 03:00 UTC · "
         "ana is on it",
-        "8R5W llm/chat-json · page · being checked · since 03:00 UTC",
+        "8R5W llm/chat-json · severity page · being checked · since 03:00 UTC",
         "Prometheus 40 ms · *SSH can't be reached*",
         "*Re-check* under a message looks again; `/tailhound help` lists what else can be done.",
     ]
@@ -402,7 +402,7 @@ def test_a_place_that_two_clusters_have_is_told_with_its_cluster(room: Floor) ->
     there = replace(CONFIRMED.subject, cluster="eu-2")
     other = replace(CONFIRMED, id="9C1Q", subject=there)
     room.desk.listed = room.desk.whereabouts.open_here = (CONFIRMED, other)
-    assert "llm/chat-json (eu-2) · page" in room.type("status")
+    assert "llm/chat-json (eu-2) · severity page" in room.type("status")
     assert "9C1Q (llm/chat-json (eu-2))" in room.type("why")
 
 

@@ -84,7 +84,7 @@ DIFFER: Final[Mapping[str, tuple[Differs, ...]]] = {
         Differs("🎯 *prod/llm-70b*", "🎯 7F3K prod/llm-70b · critical", ID),
         Differs(
             "🛠️ *llm/chat-json* · CPU limit 6 → 9 running · ben",
-            "🎯 8R5W llm/chat-json · page · the CPU limit stops the engine · high · "
+            "🎯 8R5W llm/chat-json · severity page · the CPU limit stops the engine · high · "
             "since 03:00 UTC",
             CHANGES,
         ),
@@ -117,7 +117,7 @@ ANSWERS: Final[Mapping[str, tuple[Differs, ...]]] = {
             "2 open, changes off (one-click mode, but this version has none)"
         ), CHANGES),
         Differs("llm-70b ·", "llm-70b · critical ·", GRAVE),
-        Differs("chat-json ·", "chat-json · page ·", GRAVE),
+        Differs("chat-json ·", "chat-json · severity page ·", GRAVE),
         Differs(" · change running", " · since 03:00 UTC", CHANGES),
         Differs("SSH 11 of 12 hosts · Slack queue 0", "*SSH 11 of 12 hosts*", (
             "What is in trouble is bold; what waits to be told stands on the page of health."

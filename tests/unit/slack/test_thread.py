@@ -189,7 +189,11 @@ def test_images_have_a_title_and_say_in_words_what_they_show() -> None:
         ("revised:1.2", REVISED, "Another verdict: cause found: the CPU limit"),
         ("called:1.2", CONFIRMED, "This is for you now: llm/chat-json, Inference"),
         ("reopened:2", BACK, "Back again (2nd time): llm/chat-json, Inference"),
-        ("paged:1", CONFIRMED, "It pages now: llm/chat-json, InferenceInterTokenLatencyHigh, page"),
+        (
+            "paged:1",
+            CONFIRMED,
+            "It pages now: llm/chat-json, InferenceInterTokenLatencyHigh, severity page",
+        ),
     ],
 )
 def test_an_event_begins_with_what_has_happened(
