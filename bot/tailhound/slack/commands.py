@@ -26,8 +26,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "approvals": "what waits for somebody's word",
     "runbooks": "[ID]: the causes that are known, or one of them",
     "silence": "[INCIDENT]: silence its alerts, with a preview",
-    "stop": "[WHY]: stop all changes; diagnoses go on",
-    "resume": "allow changes again",
+    "stop": "[WHY]: stop all changes; this version makes none. Diagnoses go on",
+    "resume": "end that stop; it turns nothing on",
     "help": "this list",
 }
 WAITS: Final = (

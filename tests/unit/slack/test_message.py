@@ -287,7 +287,8 @@ def test_the_alert_that_fired_stands_below_the_symptom_with_what_it_says() -> No
     assert short.diagnosis is not None
     roomy = replace(short, diagnosis=replace(short.diagnosis, stages=(), shape=""))
     assert shown(roomy)["S"].splitlines()[1] == (
-        "Alert: InferenceInterTokenLatencyHigh, severity page, 3 alerts (“p50 80 ms, objective 20 ms”)"
+        "Alert: InferenceInterTokenLatencyHigh, severity page, 3 alerts "
+        "(“p50 80 ms, objective 20 ms”)"
     )
 
 

@@ -50,8 +50,8 @@ def test_the_worst_are_a_line_each_with_state_place_and_cause() -> None:
 
 def test_the_notification_names_the_worst() -> None:
     assert told(made())["T"] == (
-        "37 incidents at once. Worst: llm/chat-json, the CPU limit stops the engine, severity page. "
-        "25 of them in one message, since 03:02 UTC."
+        "37 incidents at once. Worst: llm/chat-json, the CPU limit stops the engine, severity "
+        "page. 25 of them in one message, since 03:02 UTC."
     )
 
 

@@ -137,11 +137,17 @@ ANSWERS: Final[Mapping[str, tuple[Differs, ...]]] = {
     ),
     "stop game day": (
         Differs(" 1 change is being verified; it is undone only by hand now.", "", CHANGES),
+        Differs("Diagnoses go on.", (
+            "It holds nothing back now, for no changes exist in this version; it is kept for one "
+            "that has them. Diagnoses go on."
+        ), CHANGES),
     ),
     "resume": (
         Differs("Changes are on again", "Changes are no longer stopped", CHANGES),
+        Differs("off for", "stopped for", CHANGES),
         Differs("2 offers made meanwhile have expired; *Re-check* makes fresh ones.", (
-            "*Re-check* under a message makes fresh suggestions."
+            "That turns nothing on: no changes exist in this version. `/tailhound status` tells "
+            "how things stand."
         ), CHANGES),
     ),
     "dignose": (Differs("all 9", "all 12", "Also what is typed with an incident's id."),),
