@@ -6,7 +6,7 @@ texts, shortens the lists and draws them. Nothing here is escaped.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from tailhound.model.evidence import EvidenceStatus
@@ -282,6 +282,15 @@ def offers(causes: Iterable[Cause], *, over: bool = False) -> tuple[Offer, ...]:
     every = (offer for cause in causes for offer in cause.mitigations)
     found = {offer.id: offer for offer in every if not (over and offer.while_it_lasts)}
     return tuple(sorted(found.values(), key=lambda offer: not offer.offered))
+
+
+def more_offers(left: Sequence[Offer]) -> str:
+    """`2 more and 1 not now`: the suggestions that a list leaves to the page, so that every list
+    counts those that do not fit this case apart; "" for none.
+    """
+    fit = sum(offer.offered for offer in left)
+    counts = ((fit, "more"), (len(left) - fit, "not now"))
+    return " and ".join(f"{amount} {what}" for amount, what in counts if amount)
 
 
 def risk(level: str, of: str = "") -> str:

@@ -134,6 +134,7 @@ _WORDS: tuple[Callable[..., Any], ...] = (
     gaps.left_open,
     gaps.next_gap,
     telling.answered,
+    telling.more_offers,
     telling.no_symptom,
     telling.blind,
     telling.doctor,
