@@ -42,8 +42,6 @@ def offers(incident: Incident, cause: Cause) -> list[str]:
         risk = telling.risk(offer.risk, offer.risk_of)
         lines += [f"               {risk}"] if risk else []
         lines += [f"               cost: {offer.cost}"] if offer.cost else []
-        if not offer.offered and offer.why_not:
-            lines.append(f"               not now: {safe(small(offer.why_not.rstrip('.')), 300)}")
         if offer.when:
             lines.append(f"               when {offer.when}")
         if first and at == 1:

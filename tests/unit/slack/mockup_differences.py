@@ -59,6 +59,12 @@ TAKEN_LINES: Final = (
 )  # fmt: skip
 """Of the message that somebody has taken, which has no state of its own among the mock-ups."""
 
+EVIDENCE: Final = Differs("Claim / Seen / Needs / Says", "Claim / Seen (needs)", (
+    "A phone cuts the third column: what is needed stands beside what was seen, and a row of its "
+    "own names each cause once, above its claims."
+))  # fmt: skip
+"""The columns of the table in the thread."""
+
 SEVERITY: Final = "A severity of the name `page` reads as a page of the web."
 
 
