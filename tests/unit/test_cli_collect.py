@@ -99,7 +99,7 @@ def test_an_answer_that_is_not_in_the_recording_is_told(
     told = terminal.run(*argv)
     assert told.code == 0
     assert "12 of 13 questions answered" in told.out
-    assert "not in the recording" in told.out
+    assert "a recording has no answer to this" in told.out
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ def test_stop_and_resume_move_the_switch_of_a_running_serve(
     found = terminal.run("stop", "game", "day")
     assert found.code == 0
     assert re.match(r"\S+ stopped all changes \d\d:\d\d UTC: “game day”\. ", found.out)
+    assert "It holds nothing back now, for no changes exist in this version" in found.out
     assert found.out.endswith(". Diagnoses go on. End: tailhound resume\n")
     with serving.reading() as connection:
         stands = stopped(connection)
@@ -154,7 +155,7 @@ def test_stop_and_resume_move_the_switch_of_a_running_serve(
     assert "game day" in again
     ended = terminal.run("resume")
     assert ended.code == 0
-    assert re.match(r"Changes are no longer stopped \(\S+, \d\d:\d\d UTC; off for ", ended.out)
+    assert re.match(r"Changes are no longer stopped \(\S+, \d\d:\d\d UTC; stopped for ", ended.out)
     with serving.reading() as connection:
         assert stopped(connection) is None
     assert terminal.run("resume").out == "Nothing was stopped.\n"

@@ -2,20 +2,26 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tailhound.model import (
     Asked,
     Cause,
+    Check,
     Diagnosis,
     Evidence,
     EvidenceStatus,
     FactValue,
     Outlook,
+    Part,
     Verdict,
     gaps,
 )
 from tailhound.model.by_hand import by_hand as questions
 from tailhound.slack.ink import INKS, Ink
 from tailhound.slack.todo import by_hand, known
+from tailhound.transports.replay import UNKNOWN
+from tailhound.truth import Truth
 from tests.samples.causes import DIAGNOSIS
 
 DEAD = "Prometheus did not answer within 5 s"
@@ -133,8 +139,36 @@ def test_what_was_not_asked_of_a_backend_that_answers_keeps_its_own_reason() -> 
     assert BUSY in [gap.reason for gap in gaps.left_open(found).causes]
 
 
-def test_what_a_recording_does_not_hold_is_not_to_be_checked_again() -> None:
-    detail = "not in the recording: it was not asked when this was recorded"
+@pytest.mark.parametrize(
+    ("detail", "why"),
+    [
+        (BUSY, BUSY),
+        ("not asked: nobody could tell the namespace. Fix: name it.",
+         "not asked: nobody could tell the namespace"),
+        (UNKNOWN.detail, "a recording has no answer to this"),
+        ("", "not asked, and nobody noted why"),
+    ],
+)  # fmt: skip
+def test_claims_that_nobody_asked_about_say_why(detail: str, why: str) -> None:
+    check = Check(
+        claim="It is slow.",
+        condition="x",
+        part=Part.CONFIRM,
+        truth=Truth.UNKNOWN,
+        seen=(),
+        missing=("a.slow_ratio",),
+    )
+    skipped = evidence("a", asked("up", EvidenceStatus.SKIPPED, detail))
+    (told,) = gaps.unknown_claims(replace(unknown("a"), checks=(check,)), [skipped])
+    assert told.why == why
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [UNKNOWN.detail, "not in the recording: it was not asked when this was recorded"],
+    ids=["now", "as it was told before"],
+)
+def test_what_a_recording_does_not_hold_is_not_to_be_checked_again(detail: str) -> None:
     found = diagnosis(evidence("a", asked("up", EvidenceStatus.SKIPPED, detail)))
     (gap,) = gaps.left_open(found).causes
     assert (gap.reason, gap.fix) == (detail, "")

@@ -107,6 +107,10 @@ class ServerDeeds:
         """See `durable.acts`."""
         return self._done(self._given.durable.act(lambda acts: acts.on_it(pressed)))
 
+    def off_it(self, pressed: Click) -> bool:
+        """See `durable.acts`."""
+        return self._done(self._given.durable.act(lambda acts: acts.off_it(pressed)))
+
     def recheck(self, pressed: Click) -> bool | str:
         """See `durable.service`."""
         durable = self._given.durable

@@ -200,9 +200,10 @@ def _add_keeping(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     runbooks.add_argument(
         "words", nargs="*", metavar="WORD", help="those with this word; or: show ID"
     )
-    stop = commands.add_parser("stop", help="stop all changes; diagnoses go on")
+    does = "stop all changes (this version makes none); diagnoses go on"
+    stop = commands.add_parser("stop", help=does)
     stop.add_argument("why", nargs="*", metavar="WHY", help="shown to everybody, as in: game day")
-    resume = commands.add_parser("resume", help="let changes happen again")
+    resume = commands.add_parser("resume", help="end that stop; it turns nothing on")
     database = commands.add_parser(
         "db", help="how the database stands; bring its tables up to date while no serve runs"
     )

@@ -24,7 +24,7 @@ from tailhound.model import (
     weighing,
 )
 from tailhound.model.gaps import unknown_claims
-from tailhound.model.names import capital, small
+from tailhound.model.names import capital, grave, small
 from tailhound.model.stages import name_of
 from tailhound.model.steps import steps
 from tailhound.model.wording import clock, duration, number, with_usual
@@ -85,7 +85,7 @@ def _first(incident: Incident, now: datetime) -> str:
 def _opening(incident: Incident, now: datetime) -> tuple[str, str]:
     """What fires where, and since when."""
     where = safe(incident.subject.where)
-    severity = safe(incident.severity, 20) or "no severity"
+    severity = grave(safe(incident.severity, 20)) or "no severity"
     age = duration(max(0.0, (now - incident.since).total_seconds()))
     since = _span(incident, age)
     return f"{safe(incident.name)}   {where}   {severity}", since

@@ -71,6 +71,20 @@ class Acts:
 
         return self._act(pressed, "on-it", edit)
 
+    def off_it(self, pressed: Click) -> bool:
+        """They look after it no more; somebody who has taken over meanwhile stays. False when that
+        very click was known; LookupError when there is no such incident.
+        """
+        now, who = self._desk.boot.clock(), pressed.person
+
+        def edit(record: Record) -> Record | None:
+            standing = record.incident.on_it
+            if standing is None or standing.person != who.id:
+                return None
+            return noted(record.edited(on_it=None), now, f"{who.name} is not on it any more")
+
+        return self._act(pressed, "off-it", edit)
+
     def feedback(self, pressed: Click, rating: Rating, cause: str = "", note: str = "") -> bool:
         """What the cause really was, by one person; a later word of theirs replaces it.
 

@@ -32,13 +32,13 @@ _WHY = {
     EvidenceStatus.UNREACHABLE: "{backend} was not reached",
     EvidenceStatus.TRUNCATED: "the answer of {backend} was too large",
     EvidenceStatus.UNPARSABLE: "the answer of {backend} could not be read",
-    EvidenceStatus.SKIPPED: "not asked",
 }
 
+_NOT_HELD = "a recording has no answer to this"
 _TOLD_LAST = (EvidenceStatus.EMPTY, EvidenceStatus.SKIPPED)
 """What explains a gap only where nobody failed to answer."""
 
-_NEVER_ASKED = ("not in the recording", "not asked: nobody could tell")
+_NEVER_ASKED = (_NOT_HELD, "not in the recording", "not asked: nobody could tell")
 """How a reason begins where asking again can't help: nobody asked when it was recorded, or the
 labels do not say of what.
 """
@@ -152,8 +152,18 @@ def _why(cause: Cause, check: Check, evidence: tuple[Evidence, ...]) -> str:
         return "no such series in Prometheus"
     if was_spared(asked):
         return SPARED.removeprefix("not asked: ")
+    if asked.status is EvidenceStatus.SKIPPED:
+        return _why_skipped(asked)
     words = _WHY.get(asked.status, "")
     return words.format(backend=backend_name(asked.backend) or "nobody") if words else ""
+
+
+def _why_skipped(asked: Asked) -> str:
+    """`not asked: the deadline of the investigation had passed`: never without its reason."""
+    if asked.detail.startswith(_NOT_HELD):
+        return _NOT_HELD
+    told = asked.detail.partition("Fix:")[0].strip().rstrip(".")
+    return told or "not asked, and nobody noted why"
 
 
 def _names(cause: Cause, fact: str) -> tuple[str, str]:

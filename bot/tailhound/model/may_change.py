@@ -8,6 +8,8 @@ from typing import Protocol
 from tailhound.model.wording import day_clock, duration
 
 NO_CHANGES = "no changes exist in this version"
+_STOPS_NOTHING = f"It holds nothing back now, for {NO_CHANGES}; it is kept for one that has them."
+_TURNS_NOTHING_ON = f"That turns nothing on: {NO_CHANGES}."
 
 
 class Stops(Protocol):
@@ -60,14 +62,17 @@ def changes_stand(mode: str, stopped: Stops | None, now: datetime) -> str:
 
 
 def stopped_told(stopped: Switched, *, already: bool, pen: Pen, now: datetime) -> str:
-    """`ana stopped all changes 02:40 UTC: “game day”. Diagnoses go on. End: tailhound resume`."""
+    """`ana stopped all changes 02:40 UTC: “game day”. Diagnoses go on. End: tailhound resume`, with
+    what a stop does where nothing is changed anyway.
+    """
     by, why = pen.value(stopped.by, 40) or "somebody", pen.value(stopped.why, 200)
     who = f"{by[0].upper()}{by[1:]}" if stopped.file or not stopped.by else by
     at = f" {day_clock(stopped.at, now)}" if stopped.at else ""
     reason = f": “{why}”" if why else ""
     first = "Already stopped. " if already else ""
     end = f"remove {pen.code(stopped.file, 300)}" if stopped.file else pen.resume
-    return f"{first}{who} stopped all changes{at}{reason}. Diagnoses go on. End: {end}"
+    told = f"{first}{who} stopped all changes{at}{reason}. {_STOPS_NOTHING}"
+    return f"{told} Diagnoses go on. End: {end}"
 
 
 def resumed_told(was: Switched | None, by: str, *, pen: Pen, now: datetime) -> str:
@@ -80,5 +85,6 @@ def resumed_told(was: Switched | None, by: str, *, pen: Pen, now: datetime) -> s
             f"Not changed. {file} stops all changes as long as it exists. Remove it where "
             "tailhound runs."
         )
-    off = f"; off for {duration((now - was.at).total_seconds())}" if was.at else ""
-    return f"Changes are no longer stopped ({pen.value(by, 40)}, {day_clock(now, now)}{off})."
+    stood = f"; stopped for {duration((now - was.at).total_seconds())}" if was.at else ""
+    who = f"{pen.value(by, 40)}, {day_clock(now, now)}{stood}"
+    return f"Changes are no longer stopped ({who}). {_TURNS_NOTHING_ON}"

@@ -13,6 +13,9 @@ _UPPER = frozenset(
     ]
 )  # fmt: skip
 _WRITTEN = {"nvme": "NVMe", "nvmeof": "NVMe-oF", "pcie": "PCIe", "apiserver": "API server"}
+_GRADES = frozenset({"critical", "warning", "info", "major", "minor"})
+"""Severities that nobody takes for anything else."""
+
 _TIMES = re.compile(r"x\d+(?:\.\d+)?")
 _UNITS = tuple(suffix for suffix, _ in SUFFIX_UNITS if suffix.startswith("_"))
 _BACKENDS = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}
@@ -42,6 +45,13 @@ def backend_name(backend: str) -> str:
     """A backend as people write it: `Prometheus`, `SSH to db-1`; others as they are."""
     kind, _, host = backend.partition(" ")
     return f"SSH to {host}" if kind == "ssh" and host else _BACKENDS.get(kind, backend)
+
+
+def grave(severity: str) -> str:
+    """`critical`, `severity page`: a severity that could be read as another word says what it is:
+    a page of the web, a confidence. From outside, so to be escaped; "" without one.
+    """
+    return severity if severity.lower() in _GRADES or not severity else f"severity {severity}"
 
 
 def capital(text: str) -> str:

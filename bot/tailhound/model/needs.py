@@ -82,6 +82,12 @@ def is_any(bounds: Sequence[Bound]) -> bool:
     return bool(bounds) and all(map(_is_any, bounds))
 
 
+def is_bare(check: Check) -> bool:
+    """Whether a claim needs something, but no number of it."""
+    names = dict.fromkeys(bound.fact for bound in check.needs)
+    return bool(names) and all(_is_bare(of(check, name)) for name in names)
+
+
 def _is_bare(bounds: Sequence[Bound]) -> bool:
     """Whether a need has no number, and so tells nothing without its fact."""
     return all(_is_any(bound) or _is_none(bound) for bound in bounds)

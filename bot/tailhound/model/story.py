@@ -19,6 +19,6 @@ def story(incident: Incident) -> tuple[Happened, ...]:
                 what = f"{capital(cause_name(cause.runbook))} begins"
                 told.append(Happened(at=cause.onset, what=what))
         if diagnosis.symptom is not None and diagnosis.symptom.onset is not None:
-            what = f"{capital(diagnosis.symptom.name)} leaves its usual band"
+            what = f"{capital(diagnosis.symptom.name)}: unusual from here on"
             told.append(Happened(at=diagnosis.symptom.onset, what=what))
     return tuple(sorted(told, key=lambda happened: happened.at))

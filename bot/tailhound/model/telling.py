@@ -6,7 +6,7 @@ texts, shortens the lists and draws them. Nothing here is escaped.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from tailhound.model.evidence import EvidenceStatus
@@ -288,6 +288,15 @@ def named(offer: Offer) -> str:
     """`Raise the CPU limit by half (security/agent-x7k2p)`: what can be done, and to what."""
     title = offer.title.rstrip(".")
     return f"{title} ({offer.of})" if offer.of else title
+
+
+def more_offers(left: Sequence[Offer]) -> str:
+    """`2 more and 1 not now`: the suggestions that a list leaves to the page, so that every list
+    counts those that do not fit this case apart; "" for none.
+    """
+    fit = sum(offer.offered for offer in left)
+    counts = ((fit, "more"), (len(left) - fit, "not now"))
+    return " and ".join(f"{amount} {what}" for amount, what in counts if amount)
 
 
 def risk(level: str, of: str = "") -> str:

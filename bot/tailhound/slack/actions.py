@@ -14,7 +14,10 @@ RECHECK: Final = "recheck"
 """*Re-check*: ask everything again."""
 
 ON_IT: Final = "on_it"
-"""*I'm on it*."""
+"""*I'm on it*; *Take over* while somebody is."""
+
+OFF_IT: Final = "off_it"
+"""*Not any more*, in the answer to that."""
 
 SILENCE: Final = "silence"
 """*Silence…*: opens the preview of what would be muted."""

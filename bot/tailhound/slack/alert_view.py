@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tailhound.model import Incident, Progress, may_change
 from tailhound.model.incident import ASKED_AGAIN_SECONDS
-from tailhound.model.names import cause_name, plural
+from tailhound.model.names import cause_name, grave, plural
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.notifiers import Like
 from tailhound.slack.escape import Mrkdwn
@@ -101,8 +101,8 @@ class AlertView:
 
     @property
     def severity(self) -> Mrkdwn:
-        """The severity label; "" without one."""
-        return self.ink.value(self.incident.severity)
+        """`critical`, `severity page`; "" without one."""
+        return Mrkdwn(grave(self.ink.value(self.incident.severity)))
 
     @property
     def owners(self) -> Mrkdwn:

@@ -151,8 +151,7 @@ def _texts(sheet: _Sheet) -> dict[str, str]:
     texts = {slot: fitted(slot, view, BUDGETS[slot]) for slot in "HENF"}
     texts["T"] = fitted("T", view, BUDGETS["T"], _tells_at_once)
     cc = f"\n{sheet.mention}" if sheet.mention else ""
-    texts["S"] = fitted("S", view, BUDGETS["S"] - len(cc), _within(SYMPTOM_LINES))
-    texts["S"] = f"{texts['S']}{cc}".strip()
+    texts["S"] = f"{_symptom(sheet, BUDGETS['S'] - len(cc))}{cc}".strip()
     room = PHONE_LINES - lines(texts["H"]) - lines(texts["S"]) - len(sheet.rows["A"])
     texts["W"], is_below = _verdict(sheet, room)
     if is_below:
@@ -161,19 +160,29 @@ def _texts(sheet: _Sheet) -> dict[str, str]:
     return texts
 
 
-def _verdict(sheet: _Sheet, room: int) -> tuple[str, bool]:
+def _symptom(sheet: _Sheet, most: int) -> str:
+    """Slot S. Who is on it, and until when it is silenced, takes nothing from what was measured:
+    that is written as if nobody had done anything.
+    """
+    view, plain = sheet.view, replace(sheet, incident=_unsaid(sheet.incident)).view
+    text = render("S", view(roomiest("S", plain, most, _within(SYMPTOM_LINES))))
+    return text if len(text) <= most else fitted("S", view, most, _within(SYMPTOM_LINES))
+
+
+def _verdict(sheet: _Sheet, left: int) -> tuple[str, bool]:
     """Slot W, and whether what people say has no room in it, so that the last line tells it.
 
     What people did takes nothing from what was measured: that is written as if nobody had done
-    anything; their words, then what to do, get shorter before they go to the last line.
+    anything; their words, then what to do, get shorter before they go to the last line. `left` is
+    how many lines there are, without that of who is on it.
     """
     view, plain = sheet.view, replace(sheet, incident=_unsaid(sheet.incident)).view
-    most = BUDGETS["W"]
+    most, room = BUDGETS["W"], left + lines(view(INKS[0]).at_hand)
     least = TODO_LINES + lines(plain(INKS[0]).warning)
     first = _within(room - least)
     todo = fitted("D", plain, BUDGETS["D"], _within(room - lines(fitted("W", plain, most, first))))
     ink = roomiest("W", plain, most, _within(room - lines(todo)))
-    left = room - min(least - 1, lines(todo))
+    left -= min(least - 1, lines(todo))
     for said in _SAID:
         text = render("W", replace(view(ink), said_ink=said))
         if len(text) <= most and lines(text) <= left:
@@ -183,7 +192,7 @@ def _verdict(sheet: _Sheet, room: int) -> tuple[str, bool]:
 
 
 def _unsaid(incident: Incident) -> Incident:
-    """The incident as if nobody had said anything, or asked for another check."""
+    """The incident as if nobody had done or said anything, or asked for another check."""
     stands = incident.verdict_stands and incident.state not in CLOSED_STATES
     return replace(
         incident,
@@ -191,6 +200,8 @@ def _unsaid(incident: Incident) -> Incident:
         failed_because="" if stands else incident.failed_because,
         recheck=None,
         feedback=(),
+        on_it=None,
+        silences=(),
     )
 
 

@@ -56,7 +56,7 @@ def to_do(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, ...
         return (*(_asked(incident) if offers.interactive else ()), *(draft if page_url else ()))
     if not offers.interactive:
         return ()
-    taken = button("I'm on it", ON_IT, value=value)
+    taken = button("Take over" if incident.on_it else "I'm on it", ON_IT, value=value)
     if look is Look.DEFERRED:
         return (taken, button("Check this one now", CHECK_NOW, value=value))
     return (taken,)

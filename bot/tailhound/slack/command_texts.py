@@ -165,10 +165,8 @@ def resumed_text(moved: Moved, by: str, now: datetime) -> str:
     if was is not None and moved.newer:
         return newer_text(was)
     told = resumed_told(was, by, pen=_PEN, now=now)
-    if was is None:
-        return f"{told} `/tailhound status` tells how things stand."
-    fresh = "" if was.file else " *Re-check* under a message makes fresh suggestions."
-    return f"{told}{fresh}"
+    stays = was is not None and was.file
+    return told if stays else f"{told} `/tailhound status` tells how things stand."
 
 
 def newer_text(stands: Stopped) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from tailhound.durable.switch import Stopped
 from tailhound.model import Diagnosis, Incident, Outlook, State, may_change, telling
+from tailhound.model.names import grave
 from tailhound.model.wording import day_clock
 from tailhound.slack import escape
 from tailhound.slack.deeds import Open, Part
@@ -25,8 +26,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "approvals": "what waits for somebody's word",
     "runbooks": "[ID]: the causes that are known, or one of them",
     "silence": "[INCIDENT]: silence its alerts, with a preview",
-    "stop": "[WHY]: stop all changes; diagnoses go on",
-    "resume": "allow changes again",
+    "stop": "[WHY]: stop all changes; this version makes none. Diagnoses go on",
+    "resume": "end that stop; it turns nothing on",
     "help": "this list",
 }
 WAITS: Final = (
@@ -141,7 +142,7 @@ def _glyph(incident: Incident) -> str:
 def _line(incident: Incident, now: datetime, address: str) -> str:
     id, where = escape.link(address, escape.value(incident.id)), where_text(incident)
     since = day_clock(incident.since, now)
-    severity = f" · {escape.value(incident.severity, 20)}" if incident.severity else ""
+    severity = f" · {grave(escape.value(incident.severity, 20))}" if incident.severity else ""
     on_it = f" · {escape.value(incident.on_it.by, 40)} is on it" if incident.on_it else ""
     silenced = f" · {told}" if (told := telling.silenced(incident, now)) else ""
     return f"{id} {where}{severity} · {_says(incident)} · since {since}{on_it}{silenced}"

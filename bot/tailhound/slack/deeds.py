@@ -132,6 +132,10 @@ class Deeds(Protocol):
         """Somebody looks after it; False when that very click was known."""
         ...
 
+    def off_it(self, pressed: Click) -> bool:
+        """They look after it no more; False when that very click was known."""
+        ...
+
     def recheck(self, pressed: Click) -> bool | str:
         """Ask everything again; False when that very click was known. A sentence that says why not
         where the incident is over.

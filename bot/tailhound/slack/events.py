@@ -71,6 +71,11 @@ class Event:
         return found if _TS.fullmatch(found) else ""
 
     @property
+    def is_in_answer(self) -> bool:
+        """Whether what was pressed stands in an answer that one person sees."""
+        return inner(self.body, "container").get("is_ephemeral") is True
+
+    @property
     def view(self) -> dict[str, Any]:
         """The form that it happened in; empty without."""
         return dict(inner(self.body, "view"))

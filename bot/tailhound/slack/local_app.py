@@ -27,7 +27,7 @@ from tailhound.slack.local import Channel, LocalSlack
 from tailhound.slack.local_api import LocalApi, body_of
 from tailhound.slack.local_hands import Deliver, Hands
 from tailhound.slack.modals import feedback, silence
-from tailhound.slack.render_html import message_html, mrkdwn_html
+from tailhound.slack.render_html import message_html
 
 Form = Mapping[str, Sequence[str]]
 
@@ -116,9 +116,7 @@ class LocalApp:
 
     def _page(self, template: str, channel: Channel) -> Response:
         changed = self._slack.changed
-        text = self._pages.get_template(
-            template
-        ).render(
+        text = self._pages.get_template(template).render(
             base=self._path,
             about=self._about,
             changed=changed,
@@ -126,10 +124,7 @@ class LocalApp:
             key=self._key,
             modal=self._slack.modal(self._hands.user),
             messages=[self._with_replies(channel.id, m) for m in self._slack.messages(channel.id)],
-            whispers=[
-                Markup(mrkdwn_html(str(whisper.get("text", "")), self._slack.now))  # noqa: S704
-                for whisper in channel.whispers[-1:]
-            ],
+            whispers=[self._shown(whisper)["html"] for whisper in channel.whispers[-1:]],
         )
         return HTMLResponse(text, headers={**_POLICY, "ETag": str(changed)})
 

@@ -5,13 +5,15 @@ Names and notes come from outside, like all else; nobody is mentioned.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from tailhound.model import Feedback, Rating, Silenced, sayings
-from tailhound.model.names import cause_name, plural
-from tailhound.model.wording import day_clock, duration
+from tailhound.model.names import capital, cause_name, plural
+from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack import escape
 from tailhound.slack.alert_view import AlertView
 from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.limits import PHONE_WIDTH
 from tailhound.slack.pace import RATE_LIMIT
 
 _LATE_SECONDS = 60.0
@@ -22,6 +24,10 @@ _ON = {
     "namespace": "in the namespace",
     "zone": "in the zone",
 }
+_SHORT_NAME = 8
+"""Characters of a name that are shown beside anything."""
+
+_DAY = timedelta(days=1)
 _TROUBLE_LENGTH = 110
 _DELAY_LENGTH = 80
 
@@ -39,9 +45,43 @@ class PeopleView(AlertView):
         return Mrkdwn(f"{self._name(found.by)} is on it since {day_clock(found.since, self.now)}")
 
     @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to begin here."""
+        return self.look in ("resolved", "joined")
+
+    @property
+    def at_hand(self) -> Mrkdwn:
+        """`ben is on it · silenced until 05:10`: what the next person has to know before they
+        begin, in one line of a phone, whatever the name; "" while there is nothing of it.
+        """
+        silent, found = self._silent, self.incident.on_it
+        if self.is_over:
+            return Mrkdwn("")
+        if found is None:
+            return Mrkdwn(capital(silent))
+        since = day_clock(found.since, self.now)
+        room = PHONE_WIDTH - len(f" is on it · {silent}" if silent else " is on it")
+        name = escape.value(found.by, max(_SHORT_NAME, room)) or Mrkdwn("somebody")
+        whole = f"{name} is on it since {since}"
+        if not silent:
+            return Mrkdwn(whole if len(whole) <= PHONE_WIDTH else f"{name} is on it")
+        return Mrkdwn(f"{name} is on it · {silent}")
+
+    @property
+    def _silent(self) -> str:
+        """`silenced until 05:10`; `silence not set` where none stands that was asked for."""
+        held = [one.until for one in self.incident.silences if one.holds(self.now)]
+        if held:
+            last = max(held)
+            at = clock(last) if last - self.now < _DAY else day_clock(last, self.now)
+            return f"silenced until {at.removesuffix(' UTC')}"
+        failed = any(one.failed(self.now) for one in self.incident.silences)
+        return "silence not set" if failed else ""
+
+    @property
     def silenced(self) -> Mrkdwn:
-        """`Silenced by ana until 05:10 UTC (3 alerts)`, the longest one, and what went wrong with
-        one that somebody asked for; "" while nothing is.
+        """`Silence of ana: 3 alerts`, the longest one, and what went wrong with one that somebody
+        asked for; "" while nothing is. Until when stands in the message's first lines.
         """
         silences = self.incident.silences
         held = [one for one in silences if one.holds(self.now)]
@@ -54,10 +94,11 @@ class PeopleView(AlertView):
         last = max(held, key=lambda one: (bool(one.trouble), one.until))
         others = f", + {plural(len(held) - 1, 'more silence')}" if len(held) > 1 else ""
         trouble = f", *could not be ended:* {self._why(last)}" if last.trouble else ""
-        return (
-            f"Silenced by {self._name(last.by)} until {day_clock(last.until, self.now)} "
-            f"({plural(last.alerts, 'alert')}){others}{trouble}"
-        )
+        until = day_clock(last.until, self.now)
+        by, alerts = self._name(last.by), plural(last.alerts, "alert")
+        if self.is_over:
+            return f"Silenced by {by} until {until} ({alerts}){others}{trouble}"
+        return f"Silence of {by}: {alerts}{others}{trouble}"
 
     def _failed(self, failed: Sequence[Silenced]) -> str:
         """`*The silence of ana was not set: these credentials may not set silences*`, the last."""

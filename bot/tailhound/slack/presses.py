@@ -8,9 +8,10 @@ from slack_bolt import Ack, BoltRequest
 
 from tailhound.durable.acts import Click
 from tailhound.slack import escape
-from tailhound.slack.actions import CHECK_NOW, ON_IT, OPEN_HELD, RECHECK, RIGHT, shown_in
+from tailhound.slack.actions import CHECK_NOW, OFF_IT, ON_IT, OPEN_HELD, RECHECK, RIGHT, shown_in
 from tailhound.slack.deeds import Deeds
 from tailhound.slack.events import Event
+from tailhound.slack.kit import button
 from tailhound.slack.promptly import Gone, Late, Silent, Told
 from tailhound.slack.tools import Tools, told
 
@@ -26,11 +27,13 @@ NOT_OURS: Final = "Not recorded: this button is none of tailhound's."
 class _Press:
     """What a button does, from its value; and what is said when it did, or when there was nothing
     to do. None = another diagnosis stands than the one that was shown; a sentence = why it did not.
+    `back` is the button in the answer that takes it back, its label and its id.
     """
 
     do: Callable[[Deeds, Click, str], bool | str | None]
     done: str
     nothing: str = KNOWN
+    back: tuple[str, str] | None = None
 
 
 _OWN_MESSAGE: Final = "It has its own message, here or on its way."
@@ -42,6 +45,11 @@ PRESSES: Final[Mapping[str, _Press]] = {
     ON_IT: _Press(
         lambda deeds, click, _value: deeds.on_it(click),
         "Recorded: you are on it. The message of {incident} tells everybody.",
+        back=("Not any more", OFF_IT),
+    ),
+    OFF_IT: _Press(
+        lambda deeds, click, _value: deeds.off_it(click),
+        "Recorded: you are not on it any more. The message of {incident} tells everybody.",
     ),
     RIGHT: _Press(
         lambda deeds, click, value: deeds.agree(click, shown_in(value)),
@@ -97,7 +105,8 @@ class Presses:
             press = PRESSES[event.action]
             said = press.done if outcome.value else press.nothing
             said = OUTDATED if outcome.value is None else said
-            tools.whisper(event, said.format(incident=incident))
+            backs = (button(*press.back, value=event.value),) if press.back else ()
+            tools.whisper_instead(event, said.format(incident=incident), backs)
             return
         if not isinstance(outcome, Late):
             tools.envelopes.forget(event.envelope)

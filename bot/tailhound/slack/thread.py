@@ -9,19 +9,20 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from tailhound.charts.chart import Chart
-from tailhound.model import Cause, Check, Incident, Part, Verdict, claims, needs
+from tailhound.model import Incident
 from tailhound.model.wording import cut
 from tailhound.slack.blocks import SlackMessage
+from tailhound.slack.claim_rows import HEAD, Row, rows_of
 from tailhound.slack.escape import clean, value
 from tailhound.slack.ink import IN_FILE, ON_PAGE, Ink
 from tailhound.slack.kit import Block, plain, section
 from tailhound.slack.limits import IMAGE_ALT, OUR_BYTES, SECTION_TEXT, TABLE_ROWS
 from tailhound.slack.texts import fitted
 from tailhound.slack.thread_view import ThreadView
-from tailhound.truth import Truth
 
 ROWS: Final = min(60, TABLE_ROWS - 1)
 """So many claims are shown in the table; the file has them all."""
@@ -30,19 +31,9 @@ TEXT: Final = 250
 """Characters of what a notification or a screen reader gets."""
 
 _ROOM: Final = SECTION_TEXT - 200
-_CELLS: Final = (90, 48, 40, 48)
-"""Characters of the cells of a row."""
-
 _TABLE_BYTES: Final = OUR_BYTES - 600
-_HEAD: Final = ("Claim", "Seen", "Needs", "Says")
-_COLUMNS: Final[tuple[Block, ...]] = ({"is_wrapped": True}, {"is_wrapped": True}, {}, {})
+_COLUMNS: Final[tuple[Block, ...]] = ({"is_wrapped": True}, {"is_wrapped": True})
 _PLAIN_ROOM: Final = 2_800
-_WITHOUT_BOUND: Final = {
-    Part.CONFIRM: "yes",
-    Part.APPLIES: "yes",
-    Part.OPTIONAL: "yes (it helps)",
-    Part.REFUTE: "refuted by yes",
-}
 _GROUP: Final = re.compile(r"S[A-Z0-9]{1,40}")
 
 Wordings = tuple[SlackMessage, ...]
@@ -57,18 +48,25 @@ def timeline(incident: Incident, now: datetime, *, page: bool = True) -> Wording
 
 
 def evidence(incident: Incident, now: datetime) -> Wordings:
-    """All claims of all causes as a table, confirmed ones first; without a table as plain lines."""
-    rows = _rows(incident)
-    if not rows:
+    """The claims that have an answer as a table, by cause, confirmed ones first; without a table as
+    plain lines.
+    """
+    diagnosis = incident.diagnosis
+    if diagnosis is None or not any(cause.checks for cause in diagnosis.causes):
         return ()
-    shown = _fitting(rows)
+    rows = rows_of(diagnosis)
+    of = sum(row.is_claim for row in rows)
+    told = partial(_told, incident, now, of)
     text = fitted("evidence text", _views(incident, now), TEXT)
-    table = _intro(incident, now, len(shown)), _table(shown)
-    lines = _lines(rows)
-    listed = _intro(incident, now, len(lines)), _preformatted(lines)
+    if not rows:
+        return _said("EV", told(0), text)
+    shown, listed = _fitting(rows), _listed(rows)
+    lines = [row.line for row in listed]
+    table = _section("EV", told(_claims(shown))), _table(shown)
+    plain = _section("EV", told(_claims(listed))), _preformatted(lines)
     return (
         SlackMessage(text=text, blocks=table),
-        SlackMessage(text=text, blocks=listed),
+        SlackMessage(text=text, blocks=plain),
         SlackMessage(text=f"{text}\n{_plain_lines(lines)}", blocks=()),
     )
 
@@ -105,12 +103,19 @@ def event(incident: Incident, name: str, now: datetime, mention: str = "") -> Wo
     return _said("X", f"{group}{told}", text.replace("*", ""))
 
 
-def _views(
-    incident: Incident, now: datetime, *, rows: int = 0, event: str = "", page: bool = True
+def _views(  # noqa: PLR0913 - each is told by its name
+    incident: Incident,
+    now: datetime,
+    *,
+    rows: int = 0,
+    of: int = 0,
+    event: str = "",
+    page: bool = True,
 ) -> Callable[[Ink], ThreadView]:
     def view(ink: Ink) -> ThreadView:
         told = replace(ink, rest=ON_PAGE if page else IN_FILE)
-        return ThreadView(incident=incident, now=now, ink=told, page=page, rows=rows, event=event)
+        seen = ThreadView(incident=incident, now=now, ink=told, page=page, event=event)
+        return replace(seen, rows=rows, measured=of)
 
     return view
 
@@ -140,55 +145,35 @@ def _image(n: int, chart: Chart, file: str) -> Block:
 # --- claims as rows
 
 
-Row = tuple[str, str, str, str]
+def _claims(rows: Sequence[Row]) -> int:
+    return sum(row.is_claim for row in rows)
 
 
-def _rows(incident: Incident) -> list[Row]:
-    """The claims of confirmed causes, then what holds, then the rest that was measured; what nobody
-    measured comes last.
-    """
-    causes = incident.diagnosis.causes if incident.diagnosis else ()
-    found = [(cause, check) for cause in causes for check in cause.checks]
-    found.sort(key=lambda one: _rank(*one))
-    return [_row(cause, check) for cause, check in found]
-
-
-def _rank(cause: Cause, check: Check) -> int:
-    if cause.verdict is Verdict.CONFIRMED:
-        return 0
-    if all(seen.value is None for seen in check.seen):
-        return 3
-    return 1 if check.truth is Truth.TRUE else 2
-
-
-def _row(cause: Cause, check: Check) -> Row:
-    bounds = needs.bounds(check) or _WITHOUT_BOUND[check.part]
-    cells = (
-        f"{claims.mark(check)} {check.claim.rstrip('.')}",
-        _seen(check),
-        bounds,
-        claims.stand(check, cause.runbook),
-    )
-    cut_cells = [cut(clean(text), most) or "-" for text, most in zip(cells, _CELLS, strict=True)]
-    return cut_cells[0], cut_cells[1], cut_cells[2], cut_cells[3]
-
-
-def _seen(check: Check) -> str:
-    """What was seen, in whole values where one fits: half of one says something else."""
-    both = claims.told(check, 2, with_needs=False)
-    return both if len(both) <= _CELLS[1] else claims.told(check, 1, with_needs=False)
+def _told(incident: Incident, now: datetime, of: int, shown: int) -> str:
+    """How many claims there are, and how many of those with an answer are shown."""
+    return fitted("evidence", _views(incident, now, rows=shown, of=of), 600)
 
 
 def _fitting(rows: Sequence[Row]) -> list[Row]:
     """The first rows that keep the message within its bytes."""
-    shown: list[Row] = []
     left = _TABLE_BYTES - _bytes(_table([]))
+    return _first(rows, left, lambda row: _bytes(_cells(row.cells)) + 1)
+
+
+def _listed(rows: Sequence[Row]) -> list[Row]:
+    """The first rows as far as one block of text takes them as lines."""
+    return _first(rows, _PLAIN_ROOM, lambda row: len(row.line) + 1)
+
+
+def _first(rows: Sequence[Row], left: int, size: Callable[[Row], int]) -> list[Row]:
+    """The first rows for which there is room; no cause is named without a claim below it."""
+    shown: list[Row] = []
     for row in rows[:ROWS]:
-        left -= _bytes(_cells(row)) + 1
+        left -= size(row)
         if left < 0:
             break
         shown.append(row)
-    return shown
+    return shown if shown[-1:] and shown[-1].is_claim else shown[:-1]
 
 
 def _bytes(block: Any) -> int:
@@ -200,29 +185,12 @@ def _table(rows: Sequence[Row]) -> Block:
         "type": "table",
         "block_id": "EV2",
         "column_settings": [dict(column) for column in _COLUMNS],
-        "rows": [_cells(_HEAD), *(_cells(row) for row in rows)],
+        "rows": [_cells(HEAD), *(_cells(row.cells) for row in rows)],
     }
 
 
-def _cells(row: Row) -> list[Block]:
+def _cells(row: Sequence[str]) -> list[Block]:
     return [{"type": "raw_text", "text": text} for text in row]
-
-
-def _intro(incident: Incident, now: datetime, shown: int) -> Block:
-    return _section("EV", fitted("evidence", _views(incident, now, rows=shown), 600))
-
-
-def _lines(rows: Sequence[Row]) -> list[str]:
-    """The first rows as lines, as far as one block of text takes them."""
-    lines: list[str] = []
-    left = _PLAIN_ROOM
-    for claim, seen, bounds, says in rows[:ROWS]:
-        line = f"{claim}: {seen} ({bounds}); {says}"
-        left -= len(line) + 1
-        if left < 0:
-            break
-        lines.append(line)
-    return lines
 
 
 def _preformatted(lines: Sequence[str]) -> Block:

@@ -21,12 +21,13 @@ _VERDICTS: Final = ("Verdict: ", "Verdict revised: ")
 class ThreadView(View):
     """An incident with a verdict, as its thread tells it.
 
-    `event` is the name of an event, such as `reopened:2`; `rows` is how many rows or images a post
-    shows.
+    `event` is the name of an event, such as `reopened:2`; `rows` is how many claims or images a
+    post shows, `measured` how many claims have an answer.
     """
 
     event: str = ""
     rows: int = 0
+    measured: int = 0
 
     @property
     def kind(self) -> str:
@@ -83,6 +84,14 @@ class ThreadView(View):
     def claim_count(self) -> int:
         """How many claims there are, of all causes."""
         return sum(len(cause.checks) for cause in self._claiming)
+
+    @property
+    def unmeasured(self) -> str:
+        """`48 of them were not measured`; "" where all have an answer."""
+        left = self.claim_count - self.measured
+        if not self.measured:
+            return "none of them was measured"
+        return f"{left} of them {'was' if left == 1 else 'were'} not measured" if left else ""
 
     @property
     def claims(self) -> str:

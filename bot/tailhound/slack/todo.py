@@ -40,9 +40,9 @@ def offers(
         Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow, first=number == 1)}")
         for number, offer in enumerate(shown, 1)
     ]
-    left = ink.more(len(found) - len(shown))
+    left = telling.more_offers(found[len(shown) :])
     if found:
-        where = f"{left}, with all steps" if left else f"Steps: {ink.rest}."
+        where = f"+ {left} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
         lines.append(Mrkdwn(f"<{escaped(page_url)}|{where}>" if page_url else where))
     return tuple(lines)
 

@@ -2,7 +2,7 @@
 
 import http.client
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -20,7 +20,7 @@ from tailhound.slack.calls import Lost, No, Said, outcome_of
 from tailhound.slack.deeds import Deeds
 from tailhound.slack.envelopes import Envelopes
 from tailhound.slack.events import Event
-from tailhound.slack.kit import mrkdwn
+from tailhound.slack.kit import Block, actions, mrkdwn
 from tailhound.slack.lengthy import sections
 from tailhound.slack.people import GUEST, NO_ANSWER, STRANGER, UNTOLD, People
 from tailhound.slack.promptly import NOT_RECORDED, NOT_YET, Gone, Late, Promptly, Silent, Told
@@ -89,10 +89,18 @@ class Tools:
             return STRANGER
         return GUEST if people.is_outsider(found, ask=ask) else found
 
-    def whisper(self, event: Event, text: str) -> None:
+    def whisper(self, event: Event, text: str, buttons: Sequence[Block] = ()) -> None:
         """Tell who acted, and nobody else; behind the acknowledgement, not before it."""
+        self._whisper(event, text, ephemeral(text, buttons))
+
+    def whisper_instead(self, event: Event, text: str, buttons: Sequence[Block] = ()) -> None:
+        """The same, in the place of the answer whose button was pressed, where it was one's."""
+        said = {**ephemeral(text, buttons), "replace_original": event.is_in_answer}
+        self._whisper(event, text, said)
+
+    def _whisper(self, event: Event, text: str, said: dict[str, Any]) -> None:
         url = event.response_url
-        if url and not self.replies.do(lambda: self.reply(url, ephemeral(text))):
+        if url and not self.replies.do(lambda: self.reply(url, said)):
             _LOG.warning("too many answers wait to be told: this one is not: %s", text)
 
     def whisper_in(self, where: tuple[str, str], person: Person, text: str) -> None:
@@ -144,15 +152,16 @@ def _why(found: No | Lost) -> str:
     return found.error if isinstance(found, No) else "no answer"
 
 
-def _said(text: str) -> dict[str, Any]:
+def _said(text: str, buttons: Sequence[Block] = ()) -> dict[str, Any]:
     pieces = sections(text)
+    row = actions("answer", buttons)
     blocks = [{"type": "section", "text": mrkdwn(piece)} for piece in pieces]
-    return {"text": "\n".join(pieces), "blocks": blocks}
+    return {"text": "\n".join(pieces), "blocks": [*blocks, *([row] if row else [])]}
 
 
-def ephemeral(text: str) -> dict[str, Any]:
+def ephemeral(text: str, buttons: Sequence[Block] = ()) -> dict[str, Any]:
     """An answer that only who asked sees."""
-    return {"response_type": "ephemeral", "replace_original": False, **_said(text)}
+    return {"response_type": "ephemeral", "replace_original": False, **_said(text, buttons)}
 
 
 def aloud(text: str) -> dict[str, Any]:

@@ -133,7 +133,9 @@ class VerdictView(PeopleView):
     @property
     def how_grave_alone(self) -> Mrkdwn:
         """`severity page, 3 alerts`: how grave it is, without the alert's name."""
-        return Mrkdwn(f"severity {self.how_grave}") if self.severity else self.how_grave
+        told = self.how_grave
+        named = not self.severity or told.startswith("severity ")
+        return told if named else Mrkdwn(f"severity {told}")
 
     @property
     def begun(self) -> Mrkdwn:

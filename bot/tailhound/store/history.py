@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tailhound.actions.silence import Matcher
-from tailhound.model import Alert, Incident, Outlook, Rating, State
+from tailhound.model import Alert, Incident, Outlook, Rating, State, Verdict
 from tailhound.store.database import Database
 from tailhound.store.records import whole
 from tailhound.store.tables import confirmed, feedback, incident
@@ -19,6 +19,10 @@ LOOKED_AT = 1_000
 
 _BLIND = f'{{"outlook":"{Outlook.BLIND.value}"'
 """How the JSON of a diagnosis begins that could see too little: its outlook comes first."""
+
+_NONE = f'{{"outlook":"{Outlook.NONE_CONFIRMED.value}"'
+_JUDGED = tuple(f'"verdict":"{one.value}"' for one in (Verdict.CONFIRMED, Verdict.REFUTED))
+"""What stands in it where a cause was judged; quotes in a text from outside are escaped."""
 
 _UNSURE = Rating.UNSURE.name.lower()
 
@@ -43,7 +47,8 @@ class Month:
     """Incidents of a time: how many, in how many a cause was found, in how many tailhound could see
     too little to say anything, and what people said of them.
 
-    One word per incident counts, the newest; "can't tell" is none.
+    One word per incident counts, the newest; "can't tell" is none. `unnamed` are words on what it
+    was where no cause had been named: nothing could be right or wrong.
     """
 
     incidents: int = 0
@@ -52,11 +57,12 @@ class Month:
     right: int = 0
     partly: int = 0
     wrong: int = 0
+    unnamed: int = 0
 
     @property
     def rated(self) -> int:
         """Incidents with a word of somebody."""
-        return self.right + self.partly + self.wrong
+        return self.right + self.partly + self.wrong + self.unnamed
 
 
 def past(database: Database, matchers: Sequence[Matcher], since: datetime, but: str = "") -> Past:
@@ -95,12 +101,8 @@ def month(database: Database, since: datetime) -> Month:
             .join(incident, incident.c.id == confirmed.c.incident_id)
             .where(*_counted(since))
         ).scalar_one()
-        confirming = sa.select(confirmed.c.incident_id)
         blind = connection.execute(
-            sa.select(sa.func.count())
-            .select_from(incident)
-            .where(*_counted(since), incident.c.diagnosis.startswith(_BLIND, autoescape=True))
-            .where(incident.c.id.not_in(confirming))
+            sa.select(sa.func.count()).select_from(incident).where(*_counted(since), _saw_nothing())
         ).scalar_one()
         ratings = Counter(_words(connection, since).values())
     return Month(
@@ -110,7 +112,20 @@ def month(database: Database, since: datetime) -> Month:
         right=ratings[Rating.RIGHT],
         partly=ratings[Rating.PARTLY],
         wrong=ratings[Rating.WRONG],
+        unnamed=ratings[None],
     )
+
+
+def _saw_nothing() -> sa.ColumnElement[bool]:
+    """Whether nothing is confirmed because tailhound could not see: its outlook says so, or of no
+    cause at all enough was known to rule it out.
+    """
+    told = incident.c.diagnosis
+    judged = sa.or_(*(told.contains(one, autoescape=True) for one in _JUDGED))
+    blind = told.startswith(_BLIND, autoescape=True)
+    unjudged = sa.and_(told.startswith(_NONE, autoescape=True), sa.not_(judged))
+    confirming = sa.select(confirmed.c.incident_id)
+    return sa.and_(sa.or_(blind, unjudged), incident.c.id.not_in(confirming))
 
 
 def _counted(since: datetime) -> tuple[sa.ColumnElement[bool], ...]:
@@ -143,12 +158,17 @@ def _real(connection: sa.Connection, ids: Sequence[str]) -> set[str]:
     return found
 
 
-def _words(connection: sa.Connection, since: datetime) -> dict[str, Rating]:
-    """The newest word about each incident."""
+def _words(connection: sa.Connection, since: datetime) -> dict[str, Rating | None]:
+    """The newest word about each incident; None = what it was, where no cause had been named."""
     told: sa.Select[Any] = (
-        sa.select(feedback.c.incident_id, feedback.c.rating)
+        sa.select(feedback.c.incident_id, feedback.c.rating, feedback.c.said_primary)
         .join(incident, incident.c.id == feedback.c.incident_id)
         .where(*_counted(since), feedback.c.rating != _UNSURE)
         .order_by(feedback.c.at, feedback.c.person)
     )
-    return {row.incident_id: Rating[row.rating.upper()] for row in connection.execute(told)}
+    found: dict[str, Rating | None] = {}
+    for row in connection.execute(told):
+        rating = Rating[row.rating.upper()]
+        unnamed = rating is Rating.WRONG and not row.said_primary
+        found[row.incident_id] = None if unnamed else rating
+    return found

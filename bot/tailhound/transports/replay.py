@@ -8,7 +8,9 @@ from tailhound.model import Missing, Reason
 from tailhound.transports.recording import Recording, without_secrets
 from tailhound.transports.recording_answers import REQUESTS
 
-UNKNOWN = Missing(Reason.SKIPPED, "not in the recording: it was not asked when this was recorded")
+UNKNOWN = Missing(
+    Reason.SKIPPED, "a recording has no answer to this: it was not asked when that was made"
+)
 
 
 class ReplayTransport:

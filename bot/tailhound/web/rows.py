@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tailhound.model import Incident, telling
+from tailhound.model.names import grave
 from tailhound.model.wording import day_clock
 from tailhound.web.headline import cause_of, headline, seen, where
 from tailhound.web.people import what_it_was
@@ -46,7 +47,7 @@ def _row(incident: Incident, now: datetime) -> Row:
         tone=head.tone,
         word=head.word,
         where=where(incident),
-        severity=seen(incident.severity, 20),
+        severity=grave(seen(incident.severity, 20)),
         cause=cause_of(incident),
         asides=tuple(_asides(incident, now)),
         sure=sure.value if sure else "",

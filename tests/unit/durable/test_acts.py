@@ -134,6 +134,31 @@ def test_the_next_person_takes_over(tmp_path: Path) -> None:
         assert it.on_it.by == "ben"
 
 
+def test_who_was_on_it_gives_it_back_and_the_timeline_says_so(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        at.acts.on_it(click())
+        before = at.incident().revision
+        assert at.acts.off_it(click(envelope="e2"))
+        it = at.incident()
+        assert it.on_it is None
+        assert it.timeline[-1].what == "ana is not on it any more"
+        assert it.revision > before
+        assert not at.acts.off_it(click(envelope="e2"))
+        assert at.acts.off_it(click(envelope="e3"))
+        assert at.incident() == it
+
+
+def test_who_took_over_stays_when_the_one_before_gives_it_back(tmp_path: Path) -> None:
+    with opened(tmp_path) as at:
+        at.acts.on_it(click())
+        at.acts.on_it(click(BEN, "e2"))
+        assert at.acts.off_it(click(envelope="e3"))
+        it = at.incident()
+        assert it.on_it is not None
+        assert it.on_it.by == "ben"
+        assert it.timeline[-1].what == "ben is on it"
+
+
 def test_a_click_on_an_incident_that_joined_another_counts_for_that_one(tmp_path: Path) -> None:
     with opened(tmp_path) as at:
         at.acts.on_it(click(incident="8R5W"))

@@ -97,6 +97,10 @@ def test_clicks_are_stored_once_and_shown(tmp_path: Path) -> None:
             assert incident.on_it.by == "ana"
             assert incident.feedback[0].note == "seen before"
             assert [one.id for one in (await made.do(lambda deeds: deeds.open())).listed] == [id]
+            assert await made.do(lambda deeds: deeds.off_it(click(id, "e3")))
+            given_back = await made.do(lambda deeds: deeds.incident(id))
+            assert given_back is not None
+            assert given_back.on_it is None
 
     run(story())
 

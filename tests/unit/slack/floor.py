@@ -103,6 +103,9 @@ class Desk:
     def on_it(self, pressed: Click) -> bool:
         return self._store("on_it", pressed)
 
+    def off_it(self, pressed: Click) -> bool:
+        return self._store("off_it", pressed)
+
     def recheck(self, pressed: Click) -> bool | str:
         return self.over or self._store("recheck", pressed)
 

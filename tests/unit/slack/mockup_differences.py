@@ -49,6 +49,25 @@ UNNAMED: Final = "Where no cause was named nothing can be wrong: the form asks w
 BEGAN: Final = "When each cause began is told here as in a chain."
 
 
+TAKEN_LINES: Final = (
+    Differs("ben is on it since 03:03 UTC · ", "\nben is on it · silenced until 05:10\n", (
+        "Nobody who is about to begin reads the last line: it stands below the symptom."
+    )),
+    Differs("Silenced by ana until 05:10 UTC (3 alerts) · ", "Silence of ana: 3 alerts · ", (
+        "Until when it lasts stands above; whom to ask, and of how many alerts, is told last."
+    )),
+)  # fmt: skip
+"""Of the message that somebody has taken, which has no state of its own among the mock-ups."""
+
+EVIDENCE: Final = Differs("Claim / Seen / Needs / Says", "Claim / Seen (needs)", (
+    "A phone cuts the third column: what is needed stands beside what was seen, and a row of its "
+    "own names each cause once, above its claims."
+))  # fmt: skip
+"""The columns of the table in the thread."""
+
+SEVERITY: Final = "A severity of the name `page` reads as a page of the web."
+
+
 def _change(mock: str, ours: str = "") -> Differs:
     return Differs(mock, ours, CHANGES)
 
@@ -115,10 +134,13 @@ HERE: Final[Mapping[str, Slots]] = {
     },
     "competing": {
         "S": (
-            Differs("\n`mesh", "\nAlert: PredictorSlow, page (“slow”)\n`mesh", NAMED),
+            Differs("\n`mesh", "\nAlert: PredictorSlow, severity page (“slow”)\n`mesh", NAMED),
             Differs("*queue 21 s*", "*queue 21.1 s*", "Three digits, as of every duration."),
         ),
         "W": (
+            Differs("; 1 of 4 copies stopped before the next had the model", " + more", (
+                f"{NAMED} Its severity in words takes one line more."
+            )),
             Differs("A. *Node drain* explains the queue (+21 s): `gpu-node-3`",
                     "A. 03:11 *Node drain* explains the queue (+21 s): 'gpu-node-3'", BEGAN),
             Differs("B. *CPU throttling*", "B. 03:11 *CPU throttling*", BEGAN),
@@ -195,6 +217,7 @@ HERE: Final[Mapping[str, Slots]] = {
         "F": (Differs("questions answered", "questions answered, 5 failed", HOW),),
     },
     "blind": {
+        "S": (Differs("json` · page", "json` · severity page", SEVERITY),),
         "W": (
             Differs("`prometheus:9090`", "'prometheus:9090'", PLAIN),
             Differs("causes need it", "causes could not be checked", "None of them was checked."),
@@ -255,7 +278,7 @@ HERE: Final[Mapping[str, Slots]] = {
     "proposed": {
         "T": (Differs(": CPU limit stops", ": the CPU limit stops", "The title is as it is."),),
         "S": (
-            Differs("\n`llm", "\nAlert: InferenceInterTokenLatencyHigh, page\n`llm", (
+            Differs("\n`llm", "\nAlert: InferenceInterTokenLatencyHigh, severity page\n`llm", (
                 f"{NAMED} Here that leaves no room for what the alert says."
             )),
             Differs(" · slow stage: *decode*; GPU busy 7 %: it waits for the CPU",
@@ -284,9 +307,11 @@ HERE: Final[Mapping[str, Slots]] = {
         ),
         "S": (
             Differs("p50 8 ms*, was 80 ms", "p50 was 80 ms*, usually 8 ms (x10)", MEASURED),
-            _change(", 30 min after the change was verified"),
-            Differs("`llm / chat-json` ·", "`llm / chat-json` · page ·", GRAVE),
-            Differs("resolved by the alert", "resolved by the alert\n"
+            Differs(" · resolved by the alert, 30 min after the change was verified", "", (
+                "Nothing but its alerts resolves an incident here, and nothing is changed."
+            )),
+            Differs("`llm / chat-json` ·", "`llm / chat-json` · severity page ·", GRAVE),
+            Differs("03:38 UTC", "03:38 UTC\n"
                     "Slow stage then (mean): *decode 4.1 s*, usually 0.41 s", THEN),
         ),
         "W": (*_CPU_CHAIN, Differs("What led to what:", "Seen at 03:04:11 UTC:", OVER)),
@@ -312,7 +337,7 @@ HERE: Final[Mapping[str, Slots]] = {
         "S": (
             Differs("*Inter-token p50 76 ms*, usually 8 ms (x9.5) · SLO 20 ms",
                     "*The alert says:* “p50 ITL 68-93 ms, objective 20 ms”", AGAIN),
-            Differs("json` · started", "json` · page · started", AGAIN),
+            Differs("json` · started", "json` · severity page · started", AGAIN),
             Differs("first episode 03:00 to 03:38 UTC", "last resolved 03:38 UTC", AGAIN),
         ),
         "W": (Differs("limit stopped", "limit stops", TENSE),),

@@ -13,6 +13,7 @@ from tailhound.slack.deeds import Open, Overview
 from tailhound.slack.local import Person as Member
 from tailhound.slack.people import STRANGER
 from tailhound.slack.promptly import NOT_YET
+from tailhound.slack.texts import written
 from tailhound.slack.validate import view_faults
 from tailhound.store.history import Month
 from tests.samples.incidents import LISTED, RESOLVED
@@ -30,12 +31,21 @@ def test_it_is_drawn_when_somebody_looks(room: Floor) -> None:
     room.hands().look_home()
     shown = texts(room.home()).splitlines()
     assert shown[0] == "Open incidents (2)"
-    assert "llm/chat-json · page · the CPU limit stops the engine · high" in shown[1]
+    assert "llm/chat-json · severity page · the CPU limit stops the engine · high" in shown[1]
     assert NOTHING_WAITS in shown
     assert "41 incidents: 31 cause found, 8 not confirmed, 2 could not see." in shown
     assert "26 have feedback: 24 right, 1 incomplete, 1 wrong." in shown
     assert "Prometheus 40 ms · *SSH can't be reached* · changes off (observe mode)" in shown
     assert shown[-1] == "Stop all changes Open the web page ↗"
+
+
+def test_one_word_on_an_incident_without_a_named_cause_counts_as_nothing_wrong() -> None:
+    month = Month(incidents=2, blind=1, unnamed=1)
+    told = written("home_month", month=month, incidents="2 incidents")
+    assert told == (
+        "2 incidents: 0 cause found, 1 not confirmed, 1 could not see.\n"
+        "1 has feedback: 0 right, 0 incomplete, 0 wrong, 1 where no cause was named."
+    )
 
 
 def test_it_is_drawn_at_most_once_in_thirty_seconds_for_each_viewer(room: Floor) -> None:

@@ -84,9 +84,9 @@ def test_status_tells_what_is_open_and_how_the_backends_stand(room: Floor) -> No
     room.desk.listed = (taken, *room.desk.listed[1:])
     assert room.type("status").splitlines() == [
         "*2 open, changes off (observe mode).*",
-        "8R5W llm/chat-json · page · the CPU limit stops the engine · high · since 03:00 UTC · "
-        "ana is on it",
-        "8R5W llm/chat-json · page · being checked · since 03:00 UTC",
+        "8R5W llm/chat-json · severity page · the CPU limit stops the engine · high · since "
+        "03:00 UTC · ana is on it",
+        "8R5W llm/chat-json · severity page · being checked · since 03:00 UTC",
         "Prometheus 40 ms · *SSH can't be reached*",
         "*Re-check* under a message looks again; `/tailhound help` lists what else can be done.",
     ]
@@ -402,7 +402,7 @@ def test_a_place_that_two_clusters_have_is_told_with_its_cluster(room: Floor) ->
     there = replace(CONFIRMED.subject, cluster="eu-2")
     other = replace(CONFIRMED, id="9C1Q", subject=there)
     room.desk.listed = room.desk.whereabouts.open_here = (CONFIRMED, other)
-    assert "llm/chat-json (eu-2) · page" in room.type("status")
+    assert "llm/chat-json (eu-2) · severity page" in room.type("status")
     assert "9C1Q (llm/chat-json (eu-2))" in room.type("why")
 
 
@@ -480,12 +480,15 @@ def test_silence_without_alertmanager_says_so(room: Floor) -> None:
 
 def test_stop_and_resume_are_seen_by_all(room: Floor) -> None:
     assert room.type("stop game <!here> day") == (
-        "⛔ u0ana stopped all changes 03:04 UTC: “game &lt;!here&gt; day”. Diagnoses go on. "
-        "End: `/tailhound resume`"
+        "⛔ u0ana stopped all changes 03:04 UTC: “game &lt;!here&gt; day”. It holds nothing "
+        "back now, for no changes exist in this version; it is kept for one that has them. "
+        "Diagnoses go on. End: `/tailhound resume`"
     )
     assert room.type("stop", user=BEN).startswith("⛔ Already stopped. u0ana stopped all changes")
     assert "changes stopped by u0ana since 03:04 UTC" in room.type("status")
-    assert room.answer("resume").startswith("Changes are no longer stopped (u0ana, 03:04 UTC;")
+    resumed = room.answer("resume")
+    assert resumed.startswith("Changes are no longer stopped (u0ana, 03:04 UTC; stopped for ")
+    assert "That turns nothing on: no changes exist in this version." in resumed
     assert len(said_aloud(room)) == 3
     assert room.answer("resume").startswith("Nothing was stopped.")
     assert len(said_aloud(room)) == 3

@@ -18,9 +18,9 @@ from tailhound.slack.presses import KNOWN, NOT_OURS, OUTDATED
 from tailhound.slack.promptly import NOT_YET
 from tailhound.slack.storm_view import storm_message
 from tailhound.slack.tools import answer
-from tests.samples.incidents import CONFIRMED, QUEUED, RESOLVED, STORM
+from tests.samples.incidents import CONFIRMED, QUEUED, RESOLVED, STORM, TAKEN
 from tests.samples.story import NOW
-from tests.unit.slack.floor import ANA, CHANNEL, Floor, envelope, floor
+from tests.unit.slack.floor import ANA, BEN, CHANNEL, Floor, envelope, floor
 from tests.unit.transports.servers import (
     Behaviour,
     misbehaving,
@@ -64,6 +64,44 @@ def test_a_click_is_stored_and_then_acknowledged(
         (told,) = room.told()
         assert told.startswith("Recorded:")
         assert said in told
+
+
+def test_who_is_on_it_can_give_it_back_in_the_answer_that_only_they_see(room: Floor) -> None:
+    room.press("on_it")
+    room.told()
+    (answer,) = room.slack.whispers(CHANNEL)
+    room.press("off_it", ts=answer["ts"])
+    room.slack.wait_for(lambda: "not on it any more" in room.slack.whispers(CHANNEL)[0]["text"])
+    assert [call[0] for call in room.desk.stored] == ["on_it", "off_it"]
+    assert "off_it" not in str(room.slack.whispers(CHANNEL))
+    assert "off_it" not in str(room.slack.messages(CHANNEL))
+
+
+def test_a_press_that_was_not_stored_leaves_its_button_where_it_is(room: Floor) -> None:
+    room.press("on_it")
+    room.told()
+    (answer,) = room.slack.whispers(CHANNEL)
+    payload = room.slack.core.press(CHANNEL, answer["ts"], "off_it", ANA)
+    payload["user"]["team_id"] = "T0OTHER"
+    room.deliver("e2", payload)
+    assert room.told(2)[1] == STRANGER
+    assert "off_it" in str(room.slack.whispers(CHANNEL)[0])
+
+
+def test_nobody_else_finds_the_button_of_an_answer(room: Floor) -> None:
+    room.press("on_it")
+    room.told()
+    (answer,) = room.slack.whispers(CHANNEL)
+    with pytest.raises(LookupError):
+        room.press("off_it", user=BEN, ts=answer["ts"])
+
+
+def test_the_button_offers_to_take_over_once_somebody_is_on_it(room: Floor) -> None:
+    room.show(TAKEN)
+    assert "Take over" in str(room.slack.messages(CHANNEL)[-1])
+    assert "I'm on it" not in str(room.slack.messages(CHANNEL)[-1])
+    room.press("on_it")
+    assert "you are on it" in room.told()[0]
 
 
 def test_who_clicked_is_kept_with_a_name_and_the_envelope(room: Floor) -> None:

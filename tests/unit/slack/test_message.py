@@ -23,6 +23,7 @@ from tests.samples.incidents import (
 )
 from tests.samples.story import NOW
 from tests.unit.slack.mockup import FILE
+from tests.unit.slack.mockup_differences import TAKEN_LINES
 
 PAGE = "https://tailhound.example/incidents/8R5W"
 DATE = re.compile(r"<!date\^\d+\^\{ago\}\|[^>]*>")
@@ -56,12 +57,13 @@ def _as_in_a_mockup(text: str) -> str:
     return re.sub(r"<https?://[^|>]+\|([^>]*)>", r"\1", plain)
 
 
-def test_who_is_on_it_and_what_is_silenced_stand_first_in_the_footer() -> None:
-    first = "ben is on it since 03:03 UTC · Silenced by ana until 05:10 UTC (3 alerts) · Incident "
-    assert shown(TAKEN)["F"].startswith(first)
+def test_who_is_on_it_and_what_is_silenced_is_that_of_the_mockups_in_its_own_place() -> None:
     modes = FILE.read_text(encoding="utf-8")
-    assert '"ben is on it since 03:03 UTC · "' in modes
-    assert '"Silenced by ana until 05:10 UTC (3 alerts) · "' in modes
+    assert all(f'"{one.mock}"' in modes for one in TAKEN_LINES)
+    told = shown(TAKEN)
+    first, last = TAKEN_LINES
+    assert first.ours in told["S"]
+    assert told["F"].startswith(f"{last.ours}Incident ")
 
 
 @pytest.mark.parametrize("state", ALL)
@@ -279,12 +281,14 @@ def test_the_alert_that_fired_stands_below_the_symptom_with_what_it_says() -> No
     )
     short = replace(CONFIRMED, alerts=noted)
     assert (
-        shown(short)["S"].splitlines()[1] == "Alert: InferenceInterTokenLatencyHigh, page, 3 alerts"
+        shown(short)["S"].splitlines()[1]
+        == "Alert: InferenceInterTokenLatencyHigh, severity page, 3 alerts"
     )
     assert short.diagnosis is not None
     roomy = replace(short, diagnosis=replace(short.diagnosis, stages=(), shape=""))
     assert shown(roomy)["S"].splitlines()[1] == (
-        "Alert: InferenceInterTokenLatencyHigh, page, 3 alerts (“p50 80 ms, objective 20 ms”)"
+        "Alert: InferenceInterTokenLatencyHigh, severity page, 3 alerts "
+        "(“p50 80 ms, objective 20 ms”)"
     )
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tailhound.model import Incident, Rating, Shared
-from tailhound.slack.blocks import message
+from tailhound.model import Incident, Rating, Shared, Silenced
+from tailhound.model.incident import CLOSED_STATES
+from tailhound.slack.blocks import lines, message
 from tailhound.slack.pace import RATE_LIMIT
 from tests.samples.incidents import (
     BACK,
@@ -43,22 +44,61 @@ def slots(incident: Incident, **more: Any) -> dict[str, str]:
     return {slot: text.replace("\u00a0", " ") for slot, text in told.items()}
 
 
-def test_who_is_on_it_stands_first_in_the_footer_and_is_no_mention() -> None:
-    told = slots(replace(TAKEN, silences=()))["F"]
-    assert told.startswith("ben is on it since 03:03 UTC · Incident 8R5W · ")
-    assert "U0BEN" not in told
+def second(incident: Incident, **more: Any) -> str:
+    """The line below the symptom."""
+    return slots(incident, **more)["S"].splitlines()[1]
 
 
-def test_a_silence_is_told_while_it_holds() -> None:
-    assert "Silenced by ana until 05:10 UTC (3 alerts) · Incident" in slots(TAKEN)["F"]
-    assert "Silenced" not in slots(TAKEN, now=at(131))["F"]
+def test_who_is_on_it_stands_below_the_symptom_once_and_is_no_mention() -> None:
+    told = slots(replace(TAKEN, silences=()))
+    assert second(replace(TAKEN, silences=())) == "ben is on it since 03:03 UTC"
+    assert str(told).count("ben") == 1
+    assert "U0BEN" not in str(told)
+
+
+def test_until_when_it_is_silenced_stands_in_the_same_line_while_it_holds() -> None:
+    assert second(TAKEN) == "ben is on it · silenced until 05:10"
+    assert second(replace(TAKEN, on_it=None)) == "Silenced until 05:10"
+    assert second(TAKEN, now=at(131)) == "ben is on it since 03:03 UTC"
+    assert "Silence of ana: 3 alerts · Incident" in slots(TAKEN)["F"]
+    assert "Silence" not in slots(TAKEN, now=at(131))["F"]
+    assert str(slots(TAKEN)).count("05:10") == 1
+
+
+def test_a_silence_that_ends_tomorrow_says_its_day_only_where_its_clock_is_not_enough() -> None:
+    night = replace(TAKEN.silences[0], until=at(21 * 60))
+    later = replace(TAKEN.silences[0], until=at(25 * 60))
+    assert second(replace(TAKEN, silences=(night,))) == "ben is on it · silenced until 00:00"
+    assert "until 1 Dec 04:00" in second(replace(TAKEN, silences=(later,)))
+
+
+@pytest.mark.parametrize(
+    "name", ["b", "benjamin-of-the-second-shift-in-vienna", "<" * 40, "", "*b*"]
+)
+@pytest.mark.parametrize("silences", [(), TAKEN.silences])
+def test_it_is_one_line_of_a_phone_whatever_the_name(
+    name: str, silences: tuple[Silenced, ...]
+) -> None:
+    assert TAKEN.on_it is not None
+    told = second(replace(TAKEN, on_it=replace(TAKEN.on_it, by=name), silences=silences))
+    assert " is on it" in told
+    assert lines(told) == 1
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_whoever_would_begin_is_told_in_every_state_that_somebody_has(name: str) -> None:
+    taken = slots(replace(STATES[name], on_it=TAKEN.on_it, silences=TAKEN.silences))
+    if STATES[name].state in CLOSED_STATES:
+        assert " is on it since" not in taken["S"]
+    else:
+        assert second(replace(STATES[name], on_it=TAKEN.on_it)) == "ben is on it since 03:03 UTC"
 
 
 def test_the_longest_of_several_silences_is_told_and_the_others_are_counted() -> None:
     first = TAKEN.silences[0]
     more = replace(first, id="s3", by="ben", until=at(200), alerts=1)
     told = slots(replace(TAKEN, silences=(first, more)))["F"]
-    assert "Silenced by ben until 06:20 UTC (1 alert), + 1 more silence · " in told
+    assert "Silence of ben: 1 alert, + 1 more silence · " in told
 
 
 def test_a_silence_that_does_not_stand_is_told_until_it_would_have_ended() -> None:
@@ -66,7 +106,9 @@ def test_a_silence_that_does_not_stand_is_told_until_it_would_have_ended() -> No
     failed = replace(TAKEN.silences[0], id="", trouble=why)
     held = TAKEN.silences[0]
     told = slots(replace(TAKEN, silences=(held, failed)))["F"]
-    assert "Silenced by ana until 05:10 UTC (3 alerts) · *The silence of ana was not set:" in told
+    assert "Silence of ana: 3 alerts · *The silence of ana was not set:" in told
+    assert second(replace(TAKEN, silences=(failed,))) == "ben is on it · silence not set"
+    assert second(replace(TAKEN, silences=(held, failed))) == "ben is on it · silenced until 05:10"
     assert "HTTP 403: &lt;!here&gt; these credentials may not set silences* · Incident" in told
     assert "was not set" not in slots(replace(TAKEN, silences=(failed,)), now=at(131))["F"]
 
@@ -84,7 +126,7 @@ def test_a_silence_that_could_not_be_ended_is_told_before_longer_ones() -> None:
     stays = replace(TAKEN.silences[0], trouble="HTTP 403: grant them writing")
     longer = replace(TAKEN.silences[0], id="s3", by="ben", until=at(200))
     told = slots(replace(TAKEN, silences=(stays, longer)))["F"]
-    assert "Silenced by ana until 05:10 UTC (3 alerts), + 1 more silence, *could not be" in told
+    assert "Silence of ana: 3 alerts, + 1 more silence, *could not be" in told
     assert "ended:* HTTP 403: grant them writing · " in told
 
 
@@ -291,8 +333,10 @@ def test_who_waits_in_a_storm_is_sent_to_where_most_of_it_is() -> None:
 
 
 def test_who_is_on_it_and_a_silence_take_no_line_of_what_was_measured() -> None:
-    assert slots(TAKEN)["S"] == slots(CONFIRMED)["S"]
-    assert "Alert: InferenceInterTokenLatencyHigh, page, 3 alerts" in slots(TAKEN)["S"]
+    line = "ben is on it · silenced until 05:10\n"
+    assert slots(TAKEN)["S"].replace(line, "") == slots(CONFIRMED)["S"]
+    alert = "Alert: InferenceInterTokenLatencyHigh, severity page, 3 alerts"
+    assert alert in slots(TAKEN)["S"]
 
 
 def test_a_severity_that_stands_alone_says_that_it_is_one() -> None:
@@ -329,4 +373,4 @@ def test_the_line_about_the_steps_leads_to_the_page_where_it_has_an_address() ->
 
 def test_how_grave_it_is_and_how_many_alerts_it_has_is_told_in_every_state() -> None:
     assert "page, 3 alerts" in slots(CONFIRMED)["S"]
-    assert " · page · " in slots(RESOLVED)["S"]
+    assert " · severity page · " in slots(RESOLVED)["S"]

@@ -17,14 +17,15 @@ from tailhound.slack.todo import offers
 from tests.samples.causes import MATCH, RAISE
 from tests.samples.incidents import CONFIRMED, RESOLVED, STATES, STORM, TWO_FIT, WITH_PEOPLE
 from tests.samples.story import NOW, SYMPTOM, at
+from tests.unit.web.test_pages import page
 
 PAGE = "https://tailhound.example/incidents/8R5W"
 ALL = {**STATES, **WITH_PEOPLE}
 
 
-def slots(incident: Incident, page: str = PAGE) -> dict[str, str]:
+def slots(incident: Incident, page_url: str = PAGE) -> dict[str, str]:
     """The texts of a message by slot, T among them."""
-    made = message(incident, page_url=page, now=NOW)
+    made = message(incident, page_url=page_url, now=NOW)
     told = {"T": made.text}
     for block in made.blocks:
         if "text" in block:
@@ -242,6 +243,20 @@ def test_what_does_not_fit_this_case_is_suggested_last() -> None:
     first, *others = CONFIRMED.diagnosis.causes
     told = slots(diagnosed(causes=(replace(first, mitigations=(unfit, MATCH)), *others)))["D"]
     assert told.index("1. Match the thread pools") < told.index("2. Raise the CPU limit")
+
+
+def test_the_message_and_the_page_count_what_does_not_fit_now_apart_and_alike() -> None:
+    unfit = replace(RAISE, id="unfit", offered=False, why_not="No CPU limit is set")
+    few = replace(LADDERS["D"][0], lines=1)
+    found = (RAISE, MATCH, unfit)
+    told = "+ 1 more and 1 not now"
+    assert offers(found, few, shadow=False)[-1] == f"{told} on the page, with all steps"
+    assert offers((RAISE, unfit), few, shadow=False)[-1].startswith("+ 1 not now on the page")
+    assert CONFIRMED.diagnosis is not None
+    first, *others = CONFIRMED.diagnosis.causes
+    causes = (replace(first, mitigations=found), *(replace(o, mitigations=()) for o in others))
+    shown = page("/incidents/8R5W", diagnosed(causes=causes)).text
+    assert f"You can: raise the CPU limit by half, {told}" in shown
 
 
 # --- no symptom, no cause

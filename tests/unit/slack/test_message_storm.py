@@ -40,9 +40,9 @@ def test_the_worst_are_a_line_each_with_state_place_and_cause() -> None:
     found = told(made())
     assert found["1"] == (
         "🎯 Cause found · `llm / chat-json` · *the CPU limit stops the engine* · high confidence"
-        " · page · since 03:00 UTC"
+        " · severity page · since 03:00 UTC"
     )
-    assert found["2"].endswith(" · LLMDHighTTFT · page · since 03:00 UTC · "
+    assert found["2"].endswith(" · LLMDHighTTFT · severity page · since 03:00 UTC · "
                                "ben is on it since 03:04 UTC")  # fmt: skip
     assert found["3"].startswith("❔ No cause confirmed · `storage / db-1` · ")
     assert found["5"].startswith("⚖️ Two causes fit · ")
@@ -50,8 +50,8 @@ def test_the_worst_are_a_line_each_with_state_place_and_cause() -> None:
 
 def test_the_notification_names_the_worst() -> None:
     assert told(made())["T"] == (
-        "37 incidents at once. Worst: llm/chat-json, the CPU limit stops the engine, page. "
-        "25 of them in one message, since 03:02 UTC."
+        "37 incidents at once. Worst: llm/chat-json, the CPU limit stops the engine, severity "
+        "page. 25 of them in one message, since 03:02 UTC."
     )
 
 

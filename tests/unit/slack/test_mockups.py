@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from tailhound.model.names import capital, cause_name
 from tailhound.slack import thread, validate
 from tailhound.slack.blocks import AT_ONCE, SlackMessage, lines, message
 from tailhound.slack.buttons import Offers
@@ -19,7 +20,7 @@ from tests.samples.mocked import LIKE, MOCKED
 from tests.samples.story import NOW
 from tests.unit.slack import mockup
 from tests.unit.slack.mockup import ORDER, PAGE, Slots, labels
-from tests.unit.slack.mockup_differences import EVERYWHERE, HERE
+from tests.unit.slack.mockup_differences import EVERYWHERE, EVIDENCE, HERE
 
 STATES = mockup.states()
 POSTS = mockup.thread()
@@ -172,13 +173,15 @@ def test_the_timeline_begins_as_in_its_mockup() -> None:
 
 def test_the_table_of_evidence_has_the_columns_and_marks_of_its_mockup() -> None:
     mock = [text.split(" / ") for slot, text in POSTS["evidence"] if slot == "B"]
-    head, *rows = cells(thread.evidence(CONFIRMED, NOW)[0])
-    assert head == mock[0]
-    for row in rows:
-        assert row[0][:2] in ("✓ ", "✗ ", "? "), "a phone shows the first column alone"
-    quarter = next(row for row in rows if "Stopped in more than a quarter" in row[0])
-    claim, *values, says = [cell.replace("\u00a0", " ") for cell in quarter]
-    assert [claim.removeprefix("✓ "), *values, says.replace("for ", "✓ ")] == mock[1]
+    found = [[cell.replace("\u00a0", " ") for cell in row] for row in cells(
+        thread.evidence(CONFIRMED, NOW)[0]
+    )]  # fmt: skip
+    assert (mock[0], found[0]) == (EVIDENCE.mock.split(" / "), EVIDENCE.ours.split(" / "))
+    quarter = next(row for row in found if "Stopped in more than a quarter" in row[0])
+    claim, seen, bound, says = mock[1]
+    assert quarter == [f"✓ {claim}", f"{seen} (needs {bound})"]
+    cause = next(row for row in reversed(found[: found.index(quarter)]) if row[0][1:2] != " ")
+    assert cause == [capital(cause_name(says.removeprefix("✓ "))), "confirmed"]
 
 
 def test_the_text_of_the_evidence_is_that_of_its_mockup() -> None:

@@ -84,7 +84,7 @@ DIFFER: Final[Mapping[str, tuple[Differs, ...]]] = {
         Differs("🎯 *prod/llm-70b*", "🎯 7F3K prod/llm-70b · critical", ID),
         Differs(
             "🛠️ *llm/chat-json* · CPU limit 6 → 9 running · ben",
-            "🎯 8R5W llm/chat-json · page · the CPU limit stops the engine · high · "
+            "🎯 8R5W llm/chat-json · severity page · the CPU limit stops the engine · high · "
             "since 03:00 UTC",
             CHANGES,
         ),
@@ -117,7 +117,7 @@ ANSWERS: Final[Mapping[str, tuple[Differs, ...]]] = {
             "2 open, changes off (one-click mode, but this version has none)"
         ), CHANGES),
         Differs("llm-70b ·", "llm-70b · critical ·", GRAVE),
-        Differs("chat-json ·", "chat-json · page ·", GRAVE),
+        Differs("chat-json ·", "chat-json · severity page ·", GRAVE),
         Differs(" · change running", " · since 03:00 UTC", CHANGES),
         Differs("SSH 11 of 12 hosts · Slack queue 0", "*SSH 11 of 12 hosts*", (
             "What is in trouble is bold; what waits to be told stands on the page of health."
@@ -137,11 +137,17 @@ ANSWERS: Final[Mapping[str, tuple[Differs, ...]]] = {
     ),
     "stop game day": (
         Differs(" 1 change is being verified; it is undone only by hand now.", "", CHANGES),
+        Differs("Diagnoses go on.", (
+            "It holds nothing back now, for no changes exist in this version; it is kept for one "
+            "that has them. Diagnoses go on."
+        ), CHANGES),
     ),
     "resume": (
         Differs("Changes are on again", "Changes are no longer stopped", CHANGES),
+        Differs("off for", "stopped for", CHANGES),
         Differs("2 offers made meanwhile have expired; *Re-check* makes fresh ones.", (
-            "*Re-check* under a message makes fresh suggestions."
+            "That turns nothing on: no changes exist in this version. `/tailhound status` tells "
+            "how things stand."
         ), CHANGES),
     ),
     "dignose": (Differs("all 9", "all 12", "Also what is typed with an incident's id."),),

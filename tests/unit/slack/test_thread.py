@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from tailhound.charts.plan import charts_of
-from tailhound.model import Happened, Incident, Verdict
+from tailhound.model import Bound, Check, Happened, Incident, Part, Seen, Verdict
 from tailhound.slack import thread, validate
 from tailhound.slack.blocks import SlackMessage
 from tailhound.slack.limits import OUR_BYTES, UPDATED_TEXT
@@ -41,6 +41,16 @@ def check(message: SlackMessage) -> None:
     assert not validate.too_long(list(message.blocks))
     assert message.bytes <= OUR_BYTES
     assert 0 < len(message.text) <= (thread.TEXT + 60 if message.blocks else UPDATED_TEXT)
+
+
+FLAG = Seen(name="spec.has_cpu_limit", value=False)
+
+
+def of(*checks: Check) -> Incident:
+    """An incident with these claims of one cause that is not confirmed."""
+    assert CONFIRMED.diagnosis is not None
+    cause = replace(CONFIRMED.diagnosis.causes[0], verdict=Verdict.UNKNOWN, checks=checks)
+    return replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, causes=(cause,)))
 
 
 def told(message: SlackMessage) -> str:
@@ -105,46 +115,68 @@ def test_an_incident_that_is_back_says_that_the_verdict_is_being_checked_again()
     assert "Being checked again." in told(thread.timeline(BACK, NOW)[0])
 
 
-def test_the_evidence_is_a_table_of_all_claims_confirmed_causes_first() -> None:
-    shown = thread.evidence(CONFIRMED, NOW)[0]
-    head, *rows = [[cell["text"] for cell in row] for row in shown.blocks[1]["rows"]]
-    assert head == ["Claim", "Seen", "Needs", "Says"]
-    assert rows[0] == [
-        "✓ Stopped in more than a tenth of its periods",
-        "100\xa0%",
-        "over 10\xa0%",
-        "for cpu-throttling",
+def table(incident: Incident) -> list[tuple[str, str]]:
+    """The rows of the post of evidence, its head first."""
+    rows = thread.evidence(incident, NOW)[0].blocks[1]["rows"]
+    return [(row[0]["text"], row[1]["text"].replace("\u00a0", " ")) for row in rows]
+
+
+def test_the_evidence_is_a_table_of_two_columns_by_cause_confirmed_ones_first() -> None:
+    head, *rows = table(CONFIRMED)
+    assert head == ("Claim", "Seen (needs)")
+    assert rows[:2] == [
+        ("CPU throttling", "confirmed"),
+        ("✓ Stopped in more than a tenth of its periods", "100 % (needs over 10 %)"),
     ]
-    assert rows[4] == [
-        "✗ Hardly ever stopped",
-        "100\xa0%",
-        "refuted under 5\xa0%",
-        "not against cpu-throttling",
-    ]
-    assert CONFIRMED.diagnosis is not None
-    verdicts = {cause.runbook: cause.verdict for cause in CONFIRMED.diagnosis.causes}
-    order = [verdicts[row[3].split()[-1]] is not Verdict.CONFIRMED for row in rows]
+    assert ("✗ Hardly ever stopped", "100 % (refuted under 5 %)") in rows
+    named = [row for row in rows if row[0][:2] not in ("✓ ", "✗ ", "? ")]
+    assert len(named) == len(set(named))
+    order = [verdict != "confirmed" for _, verdict in named]
     assert order == sorted(order)
-    assert shown.text == "Evidence of incident 8R5W: 11 claims of 5 causes"
-
-
-def test_what_nobody_measured_stands_below_what_holds_and_what_was_measured() -> None:
-    assert UNKNOWN.diagnosis is not None
-    causes = UNKNOWN.diagnosis.causes
-    blank = replace(
-        causes[0],
-        runbook="a-first-one",
-        checks=tuple(replace(check, truth=Truth.UNKNOWN, seen=()) for check in causes[0].checks),
+    assert thread.evidence(CONFIRMED, NOW)[0].text == (
+        "Evidence of incident 8R5W: 11 claims of 5 causes"
     )
-    it = replace(UNKNOWN, diagnosis=replace(UNKNOWN.diagnosis, causes=(blank, *causes)))
-    _, *rows = [
-        [cell["text"] for cell in row] for row in thread.evidence(it, NOW)[0].blocks[1]["rows"]
-    ]
-    assert rows[0][0].startswith("✓ ")
-    measured = [row[1] != "not measured" for row in rows]
-    assert measured == sorted(measured, reverse=True)
-    held = [row[0][:1] for row in rows if row[1] != "not measured"]
-    assert held == sorted(held), "✓ before ✗"
+
+
+def test_what_was_seen_answers_its_claim_where_no_number_does() -> None:
+    assert ("✓ More threads than cores", "yes: 86") in table(CONFIRMED)
+    held_up = Bound(
+        fact="agent.held_up_count", comparison=">", value=0, unit="count", alternative=2
+    )
+    claim = Check(
+        claim="A CPU limit is set",
+        condition="x",
+        part=Part.APPLIES,
+        truth=Truth.TRUE,
+        seen=(Seen(name=held_up.fact, value=2, unit="count"),),
+        needs=(held_up,),
+    )
+    no = replace(claim, truth=Truth.FALSE, seen=(replace(claim.seen[0], value=0),))
+    against = replace(claim, part=Part.REFUTE, truth=Truth.FALSE, needs=(), seen=(FLAG,))
+    told = [second for _, second in table(of(claim, no, against))][2:]
+    assert told[0].startswith("yes: ")
+    assert told[1].startswith("no: ")
+    assert told[2] == "no (a yes would refute it)"
+
+
+def test_what_nobody_measured_is_one_line_that_says_how_much_and_where_it_is() -> None:
+    assert CONFIRMED.diagnosis is not None
+    check = CONFIRMED.diagnosis.causes[0].checks[0]
+    blank = replace(check, truth=Truth.UNKNOWN, seen=())
+    shown = thread.evidence(of(check, blank, blank), NOW)[0]
+    assert told(shown) == (
+        "*Evidence*: 3 claims of 1 cause; 2 of them were not measured. All claims, queries and raw "
+        "values are in the file."
+    )
+    assert len(shown.blocks[1]["rows"]) == 3
+    for nothing in thread.evidence(of(blank, blank), NOW):
+        assert "2 claims of 1 cause" in nothing.text
+        assert len(nothing.blocks) < 2
+
+
+def test_what_holds_stands_above_what_does_not() -> None:
+    marks = [first[:1] for first, _ in table(UNKNOWN)[2:4]]
+    assert marks == ["✓", "✗"]
 
 
 def test_a_table_without_room_for_all_claims_says_how_many_it_shows() -> None:
@@ -154,16 +186,9 @@ def test_a_table_without_room_for_all_claims_says_how_many_it_shows() -> None:
     causes = (replace(cause, checks=(wide,) * 90),)
     incident = replace(CONFIRMED, diagnosis=replace(CONFIRMED.diagnosis, causes=causes))
     shown = thread.evidence(incident, NOW)[0]
-    rows = len(shown.blocks[1]["rows"]) - 1
+    rows = len(shown.blocks[1]["rows"]) - 2
     assert 10 < rows <= thread.ROWS
     assert f"Rows 1-{rows} of 90 shown here" in told(shown)
-
-
-def test_a_value_that_nobody_measured_is_told_as_such_and_never_left_empty() -> None:
-    table = thread.evidence(UNKNOWN, NOW)[0].blocks[1]
-    cells = [cell["text"] for row in table["rows"] for cell in row]
-    assert "not measured" in cells
-    assert all(cells)
 
 
 def test_an_incident_without_claims_has_no_post_of_evidence() -> None:
@@ -189,7 +214,11 @@ def test_images_have_a_title_and_say_in_words_what_they_show() -> None:
         ("revised:1.2", REVISED, "Another verdict: cause found: the CPU limit"),
         ("called:1.2", CONFIRMED, "This is for you now: llm/chat-json, Inference"),
         ("reopened:2", BACK, "Back again (2nd time): llm/chat-json, Inference"),
-        ("paged:1", CONFIRMED, "It pages now: llm/chat-json, InferenceInterTokenLatencyHigh, page"),
+        (
+            "paged:1",
+            CONFIRMED,
+            "It pages now: llm/chat-json, InferenceInterTokenLatencyHigh, severity page",
+        ),
     ],
 )
 def test_an_event_begins_with_what_has_happened(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tailhound.actions.silence import Matcher
-from tailhound.model import Alert, AlertStatus, Diagnosis, Outlook, Rating, State
+from tailhound.model import Alert, AlertStatus, Diagnosis, Outlook, Rating, State, Verdict
 from tailhound.store import history
 from tailhound.store.database import open_database
 from tailhound.store.history import Month, Past, month, past
@@ -120,6 +120,15 @@ def test_a_month_counts_incidents_causes_and_words(shelf: Shelf) -> None:
     assert found.rated == 3
 
 
+def test_what_it_was_where_no_cause_had_been_named_is_neither_right_nor_wrong(shelf: Shelf) -> None:
+    elsewhere, missed = shelf.incident(NONE), shelf.incident(NONE)
+    shelf.word(elsewhere, Rating.WRONG, said_primary="")
+    shelf.word(missed, Rating.WRONG, "node-drain", said_primary="")
+    found = month(shelf.database, WEEK)
+    assert found == Month(incidents=2, unnamed=2)
+    assert found.rated == 2
+
+
 def test_the_newest_word_about_an_incident_counts(shelf: Shelf) -> None:
     id = shelf.incident(FOUND)
     shelf.word(id, Rating.WRONG)
@@ -132,3 +141,11 @@ def test_incidents_that_could_not_be_seen_into_are_counted_apart(shelf: Shelf) -
     for diagnosis in (blind, blind, FOUND, replace(NONE, blind=blind.outlook.value)):
         shelf.incident(diagnosis)
     assert month(shelf.database, WEEK) == Month(incidents=4, found=1, blind=2)
+
+
+def test_where_no_cause_could_be_judged_nothing_was_seen(shelf: Shelf) -> None:
+    hostile = 'x","verdict":"refuted'
+    unknown = replace(NONE.causes[0], verdict=Verdict.UNKNOWN, because=hostile)
+    for causes in ((unknown,), (unknown, *NONE.causes), NONE.causes):
+        shelf.incident(replace(NONE, causes=causes))
+    assert month(shelf.database, WEEK) == Month(incidents=3, blind=1)

@@ -167,7 +167,7 @@ def test_a_replay_answers_each_question_as_recorded_and_no_other() -> None:
         assert ask(transport, answer.request) == answer.reply
     unknown = ask(transport, Query(promql="up", ago=1))
     assert unknown.reason is Reason.SKIPPED
-    assert "not in the recording" in unknown.detail
+    assert "a recording has no answer to this" in unknown.detail
     transport.close()
 
 

@@ -58,7 +58,7 @@ def test_the_export_says_what_the_page_says() -> None:
     text = file("export.md", CONFIRMED)
     for said in (
         "# Cause found: the CPU limit stops the engine",
-        "**High confidence.** llm / chat-json, page, owner sre-platform, since 03:00 UTC,",
+        "**High confidence.** llm / chat-json, severity page, owner sre-platform, since 03:00 UTC,",
         "- Inter-token p50 80 ms, usually 8 ms (x10), 3 of 3 pods, rose in one step",
         "- Stage decode: 4.1 s, usually 0.41 s (x10)",
         "2. 02:59 UTC **CPU throttling** (primary): chat-json-2 was stopped in 100 %",

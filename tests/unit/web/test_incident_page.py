@@ -357,5 +357,5 @@ def test_the_alert_and_both_beginnings_stand_on_the_page_and_in_its_timeline() -
     assert "Alert: InferenceInterTokenLatencyHigh" in head
     assert "Alert: InferenceInterTokenLatencyHigh · slow since 02:52 UTC" in head
     assert "alerting since 03:00 UTC" in head
-    assert "02:52:00 UTC Inter-token p50 leaves its usual band" in timeline
+    assert "02:52:00 UTC Inter-token p50: unusual from here on" in timeline
     assert "03:00:00 UTC Alert InferenceInterTokenLatencyHigh begins" in timeline

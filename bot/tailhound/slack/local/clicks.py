@@ -41,7 +41,7 @@ def press(world: World, at: At, action_id: str, put: forms.Put | None = None) ->
     """A person of the channel uses an element of a message: presses it, or chooses `put`."""
     world.person(at.user)
     at.channel.members.add(at.user)
-    message = at.channel.messages.get(at.ts)
+    message = at.channel.shown_to(at.user, at.ts)
     if message is None:
         raise LookupError(f"there is no message {at.ts!r} in {at.channel.id}")
     payload = _on_message(message, at, action_id, put)
@@ -60,7 +60,7 @@ def _on_message(message: Json, at: At, action_id: str, put: forms.Put | None) ->
         "type": "message",
         "message_ts": message["ts"],
         "channel_id": at.channel.id,
-        "is_ephemeral": False,
+        "is_ephemeral": bool(message.get("is_ephemeral")),
     }
     if "thread_ts" in message:
         container["thread_ts"] = message["thread_ts"]
@@ -68,7 +68,7 @@ def _on_message(message: Json, at: At, action_id: str, put: forms.Put | None) ->
         **_from(at.user, "block_actions"),
         "container": container,
         "channel": {"id": at.channel.id, "name": at.channel.name},
-        "message": dict(message),
+        **({} if container["is_ephemeral"] else {"message": dict(message)}),
         "state": {"values": {}},
         "actions": [_action(block, element, put, message["ts"])],
     }

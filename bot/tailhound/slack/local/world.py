@@ -54,6 +54,11 @@ class Channel:
         """A root and its replies, oldest first; without the root when that was never there."""
         return [m for m in self.messages.values() if ts in (m["ts"], m.get("thread_ts"))]
 
+    def shown_to(self, user: str, ts: str) -> dict[str, Any] | None:
+        """A message, or what was said to this one person alone; None where neither is there."""
+        mine = (one for one in self.whispers if (one["user"], one["ts"]) == (user, ts))
+        return self.messages.get(ts) or next(mine, None)
+
 
 def is_reply(message: Json) -> bool:
     """Whether a message stands in a thread and is not its root."""
