@@ -86,7 +86,7 @@ class Bench:
         plans = evidence.plans(inputs)
         evidence.when(plans)
         cases = Cases(self)
-        applies, optional, refute = self._with_otherwise()
+        applies, confirm, optional, refute = self._with_otherwise()
         return Runbook(
             id=file.runbook,
             cause=file.cause,
@@ -103,7 +103,7 @@ class Bench:
             evidence=plans,
             onset=self._onset(),
             applies=applies,
-            confirm=self.claims(("confirm",)),
+            confirm=confirm,
             optional=optional,
             refute=refute,
             leads_to=self._causes("leads_to", file.leads_to),
@@ -135,16 +135,14 @@ class Bench:
         return tuple(claims)
 
     def _with_otherwise(self) -> tuple[tuple[Claim, ...], ...]:
-        """What applies, optional and refuting claims there are, each with what is so where it
-        speaks against the cause.
-        """
-        found = [self.claims((one,)) for one in ("applies", "optional", "refute")]
-        told = self.file.otherwise
-        written = (self.file.applies, self.file.optional, self.file.refute)
+        """The claims of each list, each with what is so where it speaks against the cause."""
+        found = [self.claims((one,)) for one in ("applies", "confirm", "optional", "refute")]
+        told, file = self.file.otherwise, self.file
+        written = (file.applies, file.confirm, file.optional, file.refute)
         names = {sentence for claims in written for claim in claims for sentence in claim}
         for sentence in told:
             if sentence not in names:
-                message = f"no applies, optional or refute claim {sentence!r}"
+                message = f"no claim {sentence!r}"
                 self.wrong(("otherwise", sentence), f"{message}{meant(sentence, names)}")
         return tuple(
             tuple(

@@ -59,6 +59,14 @@ def _says_why_it_does_not_apply(runbook: Runbook) -> Iterator[Finding]:
             yield claim.place.finding(message, "otherwise", "warning")
 
 
+def _says_what_is_so_instead(runbook: Runbook) -> Iterator[Finding]:
+    """A claim with an `or` that does not hold is read in two ways, or needs four readings."""
+    for claim in runbook.confirm:
+        if " or " in claim.sentence and not claim.otherwise:
+            message = "say in `otherwise:` what is so when neither holds; people read it then"
+            yield claim.place.finding(message, "otherwise", "warning")
+
+
 def _can_do_something(runbook: Runbook) -> Iterator[Finding]:
     if not runbook.mitigations:
         message = "no `mitigations:`; say at least what people can do by hand"
@@ -190,6 +198,7 @@ CHECKS: tuple[Check, ...] = (
     _has_an_onset,
     _can_be_refuted,
     _says_why_it_does_not_apply,
+    _says_what_is_so_instead,
     _can_do_something,
     _names_its_numbers,
     _checks_its_queries,

@@ -30,8 +30,8 @@ class Threshold:
 class Claim:
     """A sentence that people read, and the condition that the machine reads.
 
-    `otherwise` says what is so where the claim speaks against its cause: an `applies` or optional
-    one that does not hold, a refuting one that does; "" where nobody wrote it.
+    `otherwise` says what is so where the claim speaks against its cause: one that does not hold, a
+    refuting one that does; "" where nobody wrote it.
     """
 
     sentence: str
