@@ -11,12 +11,13 @@ from tailhound.model import (
     EvidenceStatus,
     FactValue,
     Incident,
+    Look,
     Outlook,
     Stage,
     Subject,
     Symptom,
 )
-from tailhound.model.next_look import Look, next_look
+from tailhound.model.next_look import next_look
 from tailhound.model.symptomless import LATENCY
 from tailhound.slack.blocks import message
 from tests.samples.hostile import HOSTILE

@@ -1,8 +1,9 @@
 """Evidence -> diagnosis: each runbook judges for itself, then all of them are ranked. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, TypeAlias
 
 from tailhound.diagnosis.before import changed_before
 from tailhound.diagnosis.leading import led, unmeasured
@@ -28,17 +29,22 @@ from tailhound.model import (
     Diagnosis,
     Evidence,
     EvidenceStatus,
+    Look,
     Outlook,
     Stage,
     Symptom,
     Verdict,
 )
 from tailhound.model.symptomless import NOTHING_KNOWN, symptomless
-from tailhound.rules.judge import confidence, judge
+from tailhound.rules.judge import Judged, confidence, judge
 from tailhound.rules.loading import Site
+from tailhound.rules.looks import stands_out
 from tailhound.rules.offers import Known, offers
 from tailhound.rules.runbook import Runbook
 from tailhound.rules.says import Says
+
+Given: TypeAlias = tuple[Mapping[str, Any], Facts, Mapping[str, float]]
+"""What a template is filled with: inputs, facts, thresholds."""
 
 _NO_ANSWER = (
     EvidenceStatus.TIMEOUT,
@@ -179,6 +185,7 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         runbook=runbook.id,
         title=runbook.cause,
         was=runbook.was,
+        look=_look(runbook, judged, (inputs, facts, thresholds)),
         verdict=judged.verdict,
         because=judged.because,
         confidence=sure if confirmed else None,
@@ -193,6 +200,13 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         owner=runbook.owner,
         slows=runbook.slows,
     )
+
+
+def _look(runbook: Runbook, judged: Judged, given: Given) -> Look | None:
+    """What stands out of its evidence, and what to look at."""
+    if runbook.look is None or not stands_out(judged.verdict, judged.checks):
+        return None
+    return runbook.look.render(*given)
 
 
 def _why_open(case: Case, runbook: Runbook, check: Check) -> str:

@@ -16,17 +16,19 @@ from tailhound.truth import Truth
 
 
 def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
-    """The unknown causes with most measured claims that hold, then fewest open ones; at most two.
+    """The unknown causes with most measured claims that hold, then fewest open ones; at most two."""
+    return with_sign(diagnosis)[:2]
 
-    A cause of which nothing was measured is not near.
-    """
+
+def with_sign(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
+    """All of them; a cause of which nothing was measured is not near."""
     causes = diagnosis.causes if diagnosis else ()
     near = [
         cause
         for cause in causes
         if diagnosis and cause.verdict is Verdict.UNKNOWN and has_sign(cause, diagnosis)
     ]
-    return tuple(sorted(near, key=lambda c: (-weighing.measured(c), weighing.unanswered(c)))[:2])
+    return tuple(sorted(near, key=lambda c: (-weighing.measured(c), weighing.unanswered(c))))
 
 
 def has_sign(cause: Cause, diagnosis: Diagnosis) -> bool:

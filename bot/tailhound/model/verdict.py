@@ -118,6 +118,24 @@ class Offer:
     while_it_lasts: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was measured, and what to look at, without a full stop; `command` shows that, "" where
+    there is none, or a name in it is not known. `then` is what to look for beside the command.
+    """
+
+    measured: str
+    at: str
+    command: str = ""
+    then: str = ""
+
+    @property
+    def text(self) -> str:
+        """`2 of 3 pods are not ready: kubectl -n web describe pod api-1`."""
+        then = f", {self.then}" if self.command and self.then else ""
+        return f"{self.measured}: {self.command or self.at}{then}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """The verdict on one cause, with everything that led to it.
@@ -125,7 +143,8 @@ class Cause:
     `because` is one sentence. `says` is the runbook's paragraph, `beware` what must not be done
     meanwhile ("" for nothing), both only when confirmed. `onset` is None when unknown. `evidence`
     names the evidence it asked for. `slows` names the stages of a request that it can slow.
-    `was` is the title once it is over, "" where the runbook has none.
+    `was` is the title once it is over, "" where the runbook has none. `look` is what stands out of
+    its evidence and what to look at, where it is not confirmed and its first claim holds.
     """
 
     runbook: str
@@ -144,6 +163,7 @@ class Cause:
     owner: str = ""
     slows: tuple[str, ...] = ()
     was: str = ""
+    look: Look | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from tailhound.rules.compiling_evidence import Plans
 from tailhound.rules.condition.typed import meant, usable
 from tailhound.rules.expression import Condition, Vocabulary, compile_condition
 from tailhound.rules.inputs import ALWAYS, Input
+from tailhound.rules.looks import Looks
 from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
 from tailhound.rules.reading import Read, read_file
 from tailhound.rules.runbook import Claim, Runbook, Threshold, Trigger
@@ -113,6 +114,7 @@ class Bench:
             at_most_because=file.confidence.because if file.confidence else "",
             says=self._says("says", tuple(inputs)),
             beware=self._says("beware", tuple(inputs)),
+            look=self._look(tuple(inputs)),
             mitigations=Changes(self).mitigations(frozenset(inputs)),
             active=file.status == "active",
             baseline=cases.baseline(),
@@ -218,14 +220,25 @@ class Bench:
                 self.wrong((key, index), f"a runbook can't name itself in `{key}:`")
         return tuple(ids)
 
-    def _says(self, key: str, inputs: tuple[str, ...]) -> Says | None:
+    def _says(self, key: str, inputs: tuple[str, ...], under: Pairs | None = None) -> Says | None:
         """The paragraph under `key:`."""
-        node = self.node.get(key)
+        node = (under or self.node).get(key)
         if not isinstance(node, Scalar):
             return None
         says, findings = compile_says(node, self.vocabulary, inputs, self.text, key)
         self.findings.extend(findings)
         return says
+
+    def _look(self, inputs: tuple[str, ...]) -> Looks | None:
+        """What stands out, what to look at, and the command that shows it."""
+        found = self.node.get("look")
+        if not isinstance(found, Pairs):
+            return None
+        keys = ("stands_out", "at", "command")
+        told = {key: self._says(key, inputs, found) for key in keys}
+        if told["stands_out"] is None or told["at"] is None:
+            return None
+        return Looks(stands_out=told["stands_out"], at=told["at"], command=told["command"])
 
 
 _NOTHING = Fact(Kind.NUMBER)

@@ -59,6 +59,7 @@ class Cases:
             offers=None if told.offers is None else tuple(told.offers),
             missing=None if told.missing is None else tuple(told.missing),
             says=told.says,
+            look=told.look,
             confidence=Confidence(told.confidence) if told.confidence else None,
         )
 

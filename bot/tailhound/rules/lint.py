@@ -98,7 +98,7 @@ def _uses_what_it_names(runbook: Runbook) -> Iterator[Finding]:
             message = f"the threshold {name!r} is used nowhere"
             yield threshold.place.finding(message, "unused", "warning")
     asked = {name for condition in conditions for name in condition.evidence}
-    text = " ".join(told.text for told in (runbook.says, runbook.beware) if told)
+    text = " ".join(told.text for told in (runbook.says, runbook.beware, runbook.look) if told)
     for name, plan in runbook.evidence.items():
         if name not in asked and f"{name}." not in text and name != _of(runbook.onset):
             message = f"the evidence {name!r} is used nowhere"

@@ -9,6 +9,7 @@ from tailhound.model import Confidence, EvidenceStatus, FactValue, Part, Verdict
 from tailhound.model.facts import Schema
 from tailhound.rules.expression import Condition, Facts
 from tailhound.rules.inputs import Input
+from tailhound.rules.looks import Looks
 from tailhound.rules.places import Pairs, Place
 from tailhound.rules.says import Says
 from tailhound.rules.where import Where
@@ -148,6 +149,7 @@ class Test:
     offers: tuple[str, ...] | None = None
     missing: tuple[str, ...] | None = None
     says: str | None = None
+    look: str | None = None
     confidence: Confidence | None = None
 
 
@@ -184,6 +186,7 @@ class Runbook:
     at_most_because: str = ""
     says: Says | None = None
     beware: Says | None = None
+    look: Looks | None = None
     mitigations: tuple[Mitigation, ...] = ()
     active: bool = True
     baseline: Mapping[str, Mapping[str, FactValue]] = field(default_factory=dict)

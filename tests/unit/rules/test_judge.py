@@ -181,9 +181,11 @@ def test_a_claim_with_an_or_that_does_not_hold_is_told_by_what_is_so_and_one_val
     quiet = {"throttled_ratio": 0.2, "lost": 0.0}
     judged = judge(load(text), facts(cpu=quiet))
     check = next(one for one in judged.checks if one.claim == "It is stopped, or loses time")
-    assert claims.claimed(check).replace("\xa0", " ") == "it runs: 20 %, usually 1 % (x20)"
+    assert (
+        claims.claimed(check).replace("\xa0", " ") == "it runs: throttled 20 %, usually 1 % (x20)"
+    )
     assert judged.because.replace("\xa0", " ") == (
-        "Decides neither way: nothing refutes it, but it runs: 20 %, usually 1 % (x20)."
+        "Decides neither way: nothing refutes it, but it runs: throttled 20 %, usually 1 % (x20)."
     )
     held = judge(load(text), facts())
     check = next(one for one in held.checks if one.claim == "It is stopped, or loses time")
