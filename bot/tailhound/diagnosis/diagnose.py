@@ -35,6 +35,7 @@ from tailhound.model import (
     Symptom,
     Verdict,
 )
+from tailhound.model.impossible import impossible
 from tailhound.model.symptomless import NOTHING_KNOWN, symptomless
 from tailhound.rules.judge import Judged, confidence, judge
 from tailhound.rules.loading import Site
@@ -120,6 +121,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         changed=changed_before(evidence, first_onset(rows) or when.since),
         slow_pods=places.pods,
         slow_nodes=places.nodes,
+        impossible=impossible(_names(case.resolved)),
     )
 
 
@@ -200,6 +202,12 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, no_symptom: str, mode: st
         owner=runbook.owner,
         slows=runbook.slows,
     )
+
+
+def _names(resolved: Resolved) -> dict[str, str]:
+    """What the labels of the alert name, by kind."""
+    named = {"namespace": resolved.namespace, "pod": resolved.pod, "node": resolved.node}
+    return {**resolved.labels, **named}
 
 
 def _look(runbook: Runbook, judged: Judged, given: Given) -> Look | None:

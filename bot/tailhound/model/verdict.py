@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import Enum
 
 from tailhound.model.evidence import Evidence, FactValue
+from tailhound.model.impossible import Impossible
 from tailhound.truth import Truth
 
 
@@ -257,7 +258,8 @@ class Diagnosis:
     backend that does not answer when the outlook is BLIND. `scope` is "1 of 3 pods", `shape` is
     "step" | "ramp" | "comb" | "", `load` is "flat" | "up" | "down" | "". `changed` is what is known
     to have changed within the hour before the symptom, in the order of time. `slow_pods` and
-    `slow_nodes` are where the symptom is, by name; empty when nobody can tell.
+    `slow_nodes` are where the symptom is, by name; empty when nobody can tell. `impossible` is a
+    name of the alert that nothing can have.
     """
 
     outlook: Outlook
@@ -278,6 +280,7 @@ class Diagnosis:
     changed: tuple[Changed, ...] = ()
     slow_pods: tuple[str, ...] = ()
     slow_nodes: tuple[str, ...] = ()
+    impossible: Impossible | None = None
 
     @property
     def mark(self) -> str:

@@ -1,5 +1,5 @@
-"""What a runbook says of its evidence while its cause is not confirmed: what stands out, and what to
-look at. Templates like its paragraph, of the same facts.
+"""What a runbook says of its evidence while its cause is not confirmed: what stands out, and what
+to look at. Templates like its paragraph, of the same facts.
 """
 
 import re
