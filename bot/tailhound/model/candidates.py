@@ -8,12 +8,14 @@ no sign. Every unknown cause is in one of `nearest`, `beyond_the_nearest`, `expl
 from dataclasses import dataclass
 
 from tailhound.model import claims, weighing
+from tailhound.model.facts import number_of
 from tailhound.model.lacking import item_of
 from tailhound.model.names import cause_name, listed, plural, small
+from tailhound.model.neighbours import is_told
 from tailhound.model.stages import explained
 from tailhound.model.symptomless import LATENCY
 from tailhound.model.unusual import shown
-from tailhound.model.verdict import Cause, Check, Diagnosis, Verdict
+from tailhound.model.verdict import Cause, Check, Diagnosis, Part, Verdict
 from tailhound.truth import Truth
 
 
@@ -52,13 +54,23 @@ def stands_out(cause: Cause, diagnosis: Diagnosis) -> str:
     """
     if cause.look is not None:
         return cause.look.measured
-    found = (check for check in cause.checks if check.part in weighing.FOR and _shows(check))
+    found = (check for check in cause.checks if _shows(cause, check, diagnosis))
     return next((shown(cause, check, diagnosis) for check in found), "")
 
 
-def _shows(check: Check) -> bool:
-    numbers = (seen.value for seen in check.seen if not isinstance(seen.value, bool))
-    return check.truth is Truth.TRUE and any(value not in (None, 0, "") for value in numbers)
+def _shows(cause: Cause, check: Check, diagnosis: Diagnosis) -> bool:
+    """Whether a claim holds by an amount that is told nowhere else: not as the symptom, nor beside
+    it.
+    """
+    if check.part is not Part.CONFIRM or check.truth is not Truth.TRUE:
+        return False
+    for seen in check.seen:
+        item = item_of(cause, seen.name, diagnosis.evidence)
+        fact = seen.name.rpartition(".")[2]
+        told = item and (item.collector == LATENCY or is_told(item.collector, fact, diagnosis))
+        if number_of(seen.value) and not told:
+            return True
+    return False
 
 
 def standing(cause: Cause) -> str:

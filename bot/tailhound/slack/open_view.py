@@ -24,6 +24,7 @@ from tailhound.model.names import capital, cause_name, plural, small
 from tailhound.model.unusual import Unusual
 from tailhound.slack import escape, todo
 from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.ink import whole_sentences
 from tailhound.slack.verdict_view import VerdictView
 
 _LINKED = re.compile(r"https?://[\w.:/%~-]{1,150}")
@@ -34,9 +35,6 @@ _WHY, _SECOND_CLAIM, _BESIDE, _FIRST_CLAIM, _SECOND_POINT = range(1, 6)
 of a claim, and that of a fact, stand with what is ruled out), the claims that nobody knows, and
 more than one thing that is unusual.
 """
-
-_STANDS_OUT = 7
-"""What stands out of the nearest causes goes last of all."""
 
 _SHOWN = 40
 """Characters of a name that can't exist."""
@@ -103,9 +101,10 @@ class OpenView(VerdictView):
         """`*SSD garbage collection*: nvme0n1 on db-1: reads take x9 their usual time. 14 claims
         hold, 1 does not: its queue is long: 40, usually 2`.
         """
-        shown = self.ink.link(one.out) if one.out and self.ink.terse < _STANDS_OUT else ""
-        counts = not shown or one.says_why or self.ink.terse < _FIRST_CLAIM
         room = max(_CLAIM, self.ink.sentence_length)
+        out, _ = whole_sentences(one.out, room)
+        shown = escape.sentence(out.rstrip(";"), room)
+        counts = not shown or one.says_why or self.ink.terse < _FIRST_CLAIM
         stands = escape.sentence(one.stands, room) if counts else ""
         claims = self._claims(one.claims)
         open_ = f"Not known: {claims}" if claims else ""
@@ -217,15 +216,9 @@ class OpenView(VerdictView):
         command = escape.code(found.command, _COMMAND) if found.command else ""
         at = command or escape.sentence(found.at, _CLAIM)
         then = f", {escape.sentence(found.then, _POINT)}" if found.then else ""
-        told = found.measured in self._told_above
+        told = found.measured in (one.out for one in self.near)
         measured = "" if told else f"{escape.sentence(found.measured, _POINT)}: "
         return Mrkdwn(f"{measured}{at}{then}")
-
-    @property
-    def _told_above(self) -> tuple[str, ...]:
-        """What stands out, as the verdict tells it of the nearest causes."""
-        fits = self.diagnosis is not None and self.ink.terse < _STANDS_OUT
-        return tuple(c.look.measured for c in self.nearest if c.look is not None and fits)
 
     @property
     def aftermath(self) -> Mrkdwn:
