@@ -150,7 +150,7 @@ def by_name(diagnosis: Diagnosis | None) -> tuple[str, ...]:
     found = (("with a sign, too", beyond_the_nearest(diagnosis)),
              ("no sign measured", without_sign(diagnosis)))  # fmt: skip
     return tuple(
-        f"{head}: {listed([cause_name(cause.runbook) for cause in causes], 6)}"
+        f"{head}: {listed([cause_name(cause.runbook) for cause in causes], 12)}"
         for head, causes in found
         if causes
     )
