@@ -6,6 +6,7 @@ no sign. Every unknown cause is in one of `nearest`, `beyond_the_nearest`, `expl
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tailhound.model import claims, weighing
 from tailhound.model.facts import number_of
@@ -26,7 +27,27 @@ def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
 
 def with_sign(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
     """All of them; a cause of which nothing was measured is not near."""
-    near = [cause for cause in _unknown(diagnosis) if diagnosis and has_sign(cause, diagnosis)]
+    return _with_sign(_Same(diagnosis)) if diagnosis else ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """One diagnosis, by what it is and not by what it holds: a message is written many times over
+    until it fits, and asks the same of it each time.
+    """
+
+    diagnosis: Diagnosis
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.diagnosis is self.diagnosis
+
+    def __hash__(self) -> int:
+        return id(self.diagnosis)
+
+
+@lru_cache(maxsize=8)
+def _with_sign(of: _Same) -> tuple[Cause, ...]:
+    near = [cause for cause in _unknown(of.diagnosis) if has_sign(cause, of.diagnosis)]
     return tuple(sorted(near, key=lambda c: (-weighing.measured(c), weighing.unanswered(c))))
 
 
@@ -130,12 +151,18 @@ class Open:
 
 def opened(diagnosis: Diagnosis | None) -> tuple[Open, ...]:
     """The nearest ones, then what slows the slow stage and shows no sign."""
+    return _opened(_Same(diagnosis)) if diagnosis else ()
+
+
+@lru_cache(maxsize=8)
+def _opened(of: _Same) -> tuple[Open, ...]:
+    diagnosis = of.diagnosis
     open_ = {one.cause.runbook: one.claims for one in not_known(diagnosis)}
     near = nearest(diagnosis)
     return tuple(
         Open(
             cause,
-            stands_out(cause, diagnosis) if diagnosis and cause in near else "",
+            stands_out(cause, diagnosis) if cause in near else "",
             standing(cause) if cause in near else "no sign measured",
             open_.get(cause.runbook, ()),
         )

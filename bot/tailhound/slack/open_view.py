@@ -60,8 +60,8 @@ class OpenView(VerdictView):
 
     @property
     def unknown(self) -> tuple[Mrkdwn, ...]:
-        """Every unknown cause once, under one head with their number: the nearest ones with what
-        stands out of each, those that could explain it, the others by name.
+        """Every unknown cause once: the nearest ones with what stands out of each, those that could
+        explain it, the others by name, with their number where there are no others.
         """
         near = [self._near(one) for one in self.near]
         lines = [Mrkdwn(f"{n}. {line}") for n, line in enumerate(near, 1)]
@@ -70,19 +70,13 @@ class OpenView(VerdictView):
         if not lines and bare:
             return (Mrkdwn(f"{self.unknown_head.removesuffix(':*')}, {small(bare)}"),)
         rest = [Mrkdwn(f"*{line}") for line in (others, bare) if line]
-        head = (self.unknown_head,) if self.above_unknown and lines else ()
-        return (*head, *lines, *rest)
+        return (*lines, *rest)
 
     @property
     def unknown_head(self) -> Mrkdwn:
-        """`*Unknown (2):*`."""
+        """`*Unknown (2):*`: what stands above the unknown causes."""
         causes = self.diagnosis.causes if self.diagnosis else ()
         return Mrkdwn(f"*Unknown ({sum(c.verdict is Verdict.UNKNOWN for c in causes)}):*")
-
-    @property
-    def above_unknown(self) -> bool:
-        """Whether something stands between the counts and the unknown causes."""
-        return bool(self.unusual or self.facts or self.unplaced)
 
     @property
     def unplaced(self) -> tuple[Mrkdwn, ...]:
@@ -103,7 +97,8 @@ class OpenView(VerdictView):
         """
         room = max(_CLAIM, self.ink.sentence_length)
         out, _ = whole_sentences(one.out, room)
-        shown = escape.sentence(out.rstrip(";"), room)
+        fits = one.cause.look is not None or self.ink.terse < _SECOND_POINT
+        shown = escape.sentence(out.rstrip(";"), room) if fits else ""
         counts = not shown or one.says_why or self.ink.terse < _FIRST_CLAIM
         stands = escape.sentence(one.stands, room) if counts else ""
         claims = self._claims(one.claims)
