@@ -189,7 +189,7 @@ def test_a_claim_with_an_or_that_does_not_hold_is_told_by_what_is_so_and_one_val
     )
     held = judge(load(text), facts())
     check = next(one for one in held.checks if one.claim == "It is stopped, or loses time")
-    assert claims.claimed(check).startswith("it is stopped, or loses time: 62")
+    assert claims.claimed(check).startswith("it is stopped, or loses time: throttled 62")
 
 
 def test_a_claim_with_an_or_is_asked_what_is_so_when_neither_holds() -> None:
