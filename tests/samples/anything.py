@@ -19,6 +19,7 @@ from tailhound.model import (
     EvidenceStatus,
     Feedback,
     Incident,
+    Look,
     Offer,
     OnIt,
     Outlook,
@@ -37,6 +38,7 @@ from tailhound.model import (
     Symptom,
     Verdict,
 )
+from tailhound.model.impossible import Impossible
 from tailhound.model.verdict import Changed
 from tailhound.truth import Truth
 from tests.samples.story import SINCE
@@ -136,6 +138,7 @@ cause = st.builds(
     checks=some(check, 30),
     mitigations=some(offer, 20),
     evidence=some(text, 5),
+    look=st.one_of(st.none(), st.builds(Look, measured=text, at=text, command=text, then=text)),
 )
 asked = st.builds(
     Asked,
@@ -194,6 +197,7 @@ def diagnoses(draw: st.DrawFn) -> Diagnosis:
         changed=draw(some(st.builds(Changed, at=moment, kind=text, what=text, by=text), 40)),
         slow_pods=draw(some(text, 10_000)),
         slow_nodes=draw(some(text, 10_000)),
+        impossible=draw(st.one_of(st.none(), st.builds(Impossible, kind=text, name=text))),
     )
 
 

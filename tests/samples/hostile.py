@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from tailhound.model import Also, Happened, Incident, Seen, Stage
+from tailhound.model.impossible import Impossible
 from tests.samples.causes import DIAGNOSIS, FABRIC, THROTTLING
 from tests.samples.incidents import CONFIRMED
 from tests.samples.story import NOW, RDMA, SYMPTOM, alert, subject
@@ -49,6 +50,7 @@ def hostile(text: str = HOSTILE) -> Incident:
             scope=text,
             slow_pods=(text,),
             slow_nodes=(text,),
+            impossible=Impossible("pod", text),
         ),
         timeline=(Happened(at=NOW, what=text),),
     )

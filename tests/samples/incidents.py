@@ -24,6 +24,7 @@ from tailhound.model import (
     Subject,
     SubjectKind,
 )
+from tailhound.model.impossible import Impossible
 from tailhound.model.verdict import Changed
 from tailhound.notifiers import Storm
 from tests.samples import causes
@@ -279,6 +280,8 @@ EVERY_FIELD = replace(
         changed=CHANGES,
         slow_pods=("chat-json-2",),
         slow_nodes=("cpu-17",),
+        workload="deployment/chat-json",
+        impossible=Impossible("pod", "chat_1"),
     ),
     on_it=OnIt(by="ben", since=at(3), person="U0BEN"),
     silences=(

@@ -219,14 +219,15 @@ def test_claims_of_which_nothing_is_known_share_a_line_that_says_why() -> None:
     cause = replace(UNDECIDED, checks=(*open_, surer, settled), evidence=("kv",))
     told = [*claim_lines([("", cause)], INKS[0], evidence=(item,), against=False)]
     assert told == [
-        "? Not known (no such series in Prometheus): it is full; rises",
-        "? Not known (no such series in Prometheus), would make this surer: to the brim",
+        "? Not known of CPU throttling (no such series in Prometheus): it is full; rises",
+        "? Not known of CPU throttling (no such series in Prometheus), would make this surer: "
+        "to the brim",
     ]
     silent = replace(item, asked=(replace(gone, status=EvidenceStatus.TIMEOUT),))
     (first, *_) = claim_lines([("", cause)], INKS[0], evidence=(silent,), against=False)
-    assert first.startswith("? Not known (Prometheus did not answer): ")
+    assert first.startswith("? Not known of CPU throttling (Prometheus did not answer): ")
     (bare, *_) = claim_lines([("", cause)], INKS[0], against=False)
-    assert bare.startswith("? Not known: ")
+    assert bare.startswith("? Not known of CPU throttling: ")
 
 
 def test_a_claim_that_does_not_hold_is_told_by_what_is_so_instead() -> None:
@@ -338,14 +339,35 @@ def test_of_what_is_ruled_out_that_which_slows_the_slow_stage_is_told_first() ->
     assert told.startswith(f"*Ruled out ({len(OUT)}):* {cause_name(last.runbook)}")
 
 
-def test_unknown_causes_that_the_message_names_are_told_why_without_their_names() -> None:
+def test_what_could_not_be_checked_is_told_with_its_cause_and_each_reason_once() -> None:
     assert UNKNOWN.diagnosis is not None
     found = replace(UNKNOWN.diagnosis, causes=(*OUT, DNS), evidence=(), stages=())
-    again = "\n".join(not_confirmed(found, INKS[0]))
-    once = "\n".join(not_confirmed(found, INKS[0], named=(DNS,)))
-    assert again.count(cause_name(DNS.runbook)) == 1
-    assert cause_name(DNS.runbook) not in once
-    assert "*Could not check (1):* " in once
+    told = "\n".join(not_confirmed(found, INKS[0], unknown_above=True))
+    assert f"*Could not check (1):* {cause_name(DNS.runbook)}: " in told
+    gone = Asked(question="up", backend="prometheus", status=EvidenceStatus.EMPTY, detail="none")
+    items = tuple(
+        Evidence(name=name, collector=f"p.{name}", status=EvidenceStatus.EMPTY, asked=(gone,))
+        for name in ("dns", "kv", "gpu")
+    )
+    known = replace(DNS, evidence=("dns",))
+    told = "\n".join(not_confirmed(replace(found, causes=(known,), evidence=items), INKS[0]))
+    name = cause_name(DNS.runbook)
+    wanted = f"*Could not check (1):* {name}: none.\n*No answer (2):* KV, GPU: as above."
+    assert told == wanted
+
+
+def test_an_unknown_cause_of_which_all_was_measured_is_told_under_the_same_name() -> None:
+    assert UNKNOWN.diagnosis is not None
+    failed = check("Its queue is short or as usual", False)
+    failed = replace(failed, otherwise="its queue is long", condition="q < 9")
+    sure = replace(UNDECIDED, checks=(failed,), because="It is not so.", evidence=())
+    found = replace(UNKNOWN.diagnosis, causes=(sure, DNS), evidence=(), stages=())
+    told = not_confirmed(found, INKS[0])
+    assert told[0].startswith(f"*Unknown (2):* {cause_name(sure.runbook)} (")
+    assert told[0].endswith("), and 1 that could not be checked")
+    assert told[1].startswith("*Could not check (1):* ")
+    (only,) = not_confirmed(found, INKS[0], unknown_above=True)
+    assert only == told[1], "the verdict names it"
 
 
 def test_the_terminal_lists_values_and_needs_in_columns() -> None:

@@ -240,19 +240,22 @@ def test_questions_that_were_not_asked_then_are_told_and_stay_unknown(desk: Desk
 
 
 def test_a_claim_that_is_rewritten_is_found_by_its_condition(desk: Desk) -> None:
-    rules = desk.edited(("Loses real time, not just", "It loses real time, and no"))
+    rules = desk.edited(
+        ("- Loses real time, not just", "- It loses real time, and no"),
+        ("  Loses real time, not just", "  It loses real time, and no"),
+    )
     told = desk.run("replay", desk.case(), "--runbooks", rules)
     assert told.code == 0
 
 
 def test_a_removed_claim_is_told(desk: Desk) -> None:
     text = RUNBOOK.read_text(encoding="utf-8")
-    (line,) = (line for line in text.splitlines(keepends=True) if "- Loses real time" in line)
+    lines = [line for line in text.splitlines(keepends=True) if "Loses real time" in line]
     unused = (
         "  lost_time: {value: 0.05, unit: seconds_per_second, "
         'source: "our own default: an idle burster shows a high share at less"}\n'
     )
-    rules = desk.edited((line, ""), (unused, ""))
+    rules = desk.edited(*((line, "") for line in lines), (unused, ""))
     told = desk.run("replay", desk.case(), "--runbooks", rules)
     assert told.code == 1
     assert "still confirmed" in told.out

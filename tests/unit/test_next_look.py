@@ -7,18 +7,26 @@ import pytest
 
 from tailhound.cli.text import rows
 from tailhound.model import (
+    Bound,
+    Cause,
+    Check,
     Evidence,
     EvidenceStatus,
     FactValue,
     Incident,
+    Look,
     Outlook,
+    Part,
+    Seen,
     Stage,
     Subject,
     Symptom,
+    Verdict,
 )
-from tailhound.model.next_look import Look, next_look
+from tailhound.model.next_look import next_look
 from tailhound.model.symptomless import LATENCY
 from tailhound.slack.blocks import message
+from tailhound.truth import Truth
 from tests.samples.hostile import HOSTILE
 from tests.samples.incidents import CONFIRMED, TWO_FIT, UNKNOWN
 from tests.samples.story import NOW
@@ -231,3 +239,67 @@ def test_message_page_and_terminal_tell_it_alike() -> None:
     assert f"look next {measured}" in terminal
     assert command in terminal
     assert wrongs(it, NOW) == []
+
+
+# --- what a runbook says stands out
+
+DRIVE = Look(
+    "nvme0n1 on db-1: reads take x9 their usual time", "on db-1: who reads it",
+    command="iostat -x nvme0n1 1", then="on db-1: who reads it",
+)  # fmt: skip
+
+
+def cause(verdict: Verdict = Verdict.UNKNOWN, look: Look | None = DRIVE) -> Cause:
+    read = Seen(name="disk.reads", value=9.0, unit="times")
+    slow = Bound(fact="disk.reads", comparison=">", value=5, unit="times")
+    long = Check(
+        claim="Its queue is short", condition="q < 9", part=Part.CONFIRM, truth=Truth.FALSE,
+        otherwise="its queue is long", seen=(Seen(name="disk.queue", value=40, unit="count"),),
+    )  # fmt: skip
+    holds = Check(
+        claim="Reads take long", condition="r > 5", part=Part.CONFIRM, truth=Truth.TRUE,
+        seen=(read,), needs=(slow,),
+    )  # fmt: skip
+    return Cause(
+        runbook="ssd-garbage-collection", title="The drive collects garbage", verdict=verdict,
+        because="It is so.", checks=(holds, long), look=look,
+    )  # fmt: skip
+
+
+def of(*causes: Cause) -> Incident:
+    it = incident()
+    assert it.diagnosis is not None
+    return replace(it, diagnosis=replace(it.diagnosis, causes=causes))
+
+
+def test_the_nearest_open_cause_says_what_stands_out_and_what_to_look_at() -> None:
+    found = next_look(of(cause(look=None), cause()))
+    assert found == DRIVE
+    assert DRIVE.text == f"{DRIVE.measured}: {DRIVE.command}, {DRIVE.then}"
+    assert next_look(of(cause(look=None))) is None
+
+
+def test_every_surface_tells_what_stands_out_why_it_is_open_and_what_to_look_at() -> None:
+    it = of(cause())
+    shown = message(it, page_url="https://bot/i/1", now=NOW)
+    slots = {b["block_id"][0]: b["text"]["text"] for b in shown.blocks if "text" in b}
+    assert DRIVE.measured in slots["W"]
+    assert "1 claim holds, 1 does not: its queue is long: 40" in slots["W"]
+    assert slots["D"].startswith(f"*Look next:* `{DRIVE.command}`, {DRIVE.then}"), "told once"
+    for text in (text_of(it), "\n".join(rows(it, NOW))):
+        assert DRIVE.measured in text
+        assert "1 does not: its queue is long: 40" in text
+        assert DRIVE.command in text
+        assert "who reads it" in text
+
+
+def test_each_unknown_cause_stands_once_under_the_number_of_the_first_line() -> None:
+    bare = replace(cause(look=None), runbook="rdma-fabric", checks=())
+    shown = message(of(cause(), bare), page_url="https://bot/i/1", now=NOW)
+    (verdict,) = (b["text"]["text"] for b in shown.blocks if b["block_id"][0] == "W")
+    assert "2 unknown" in verdict
+    assert "*Unknown (2):*" in verdict
+    assert verdict.count("SSD garbage collection") == 1
+    assert verdict.count("RDMA fabric") == 1
+    alone = message(of(bare), page_url="https://bot/i/1", now=NOW)
+    assert "*Unknown (1), no sign measured:* RDMA fabric." in str(alone.blocks)

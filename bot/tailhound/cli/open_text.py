@@ -67,6 +67,7 @@ def next_step(incident: Incident, diagnosis: Diagnosis) -> list[str]:
     look = next_look(incident)
     lines = [f"  look next {safe(look.measured, 300)}:"] if look else []
     lines += [Whole(f"            {safe(look.command or look.at, _QUESTION)}")] if look else []
+    lines += [f"            {safe(look.then, 300)}"] if look and look.then else []
     asked = [one for one in by_hand.by_hand(diagnosis) if len(one.question) <= _QUESTION]
     if asked:
         lines.append("  you can   ask by hand what had no answer:")
@@ -79,15 +80,16 @@ def next_step(incident: Incident, diagnosis: Diagnosis) -> list[str]:
 
 
 def _open_causes(diagnosis: Diagnosis) -> list[str]:
-    """What would decide about the causes that could explain it, and which show no sign."""
-    lines = [
-        f"  not known, would decide on {safe(cause_name(one.cause.runbook))}: "
-        + "; ".join(f"“{small(safe(claim, 200))}”" for claim in one.claims)
-        for one in candidates.not_known(diagnosis)
-    ]
-    none = candidates.no_sign(diagnosis)
+    """The unknown causes: what stands out of each, how its claims stand, and what would decide."""
+    lines = []
+    for one in candidates.opened(diagnosis):
+        parts = [safe(part, 400) for part in (one.out, one.stands) if part]
+        open_ = "; ".join(f"“{small(safe(claim, 200))}”" for claim in one.claims)
+        parts += [f"not known, would decide: {open_}"] if open_ else []
+        lines.append(f"  unknown: {safe(cause_name(one.cause.runbook))}: {'. '.join(parts)}")
     asked = " (what to ask by hand: --format md)" if by_hand.to_check(diagnosis) else ""
-    return [*lines, f"  {safe(none, 300)}{asked}"] if none else lines
+    named = [f"  unknown, {safe(one, 300)}" for one in candidates.by_name(diagnosis)]
+    return [*lines, *named[:-1], *(f"{one}{asked}" for one in named[-1:])]
 
 
 def unknown(diagnosis: Diagnosis, *, verbose: bool) -> list[str]:

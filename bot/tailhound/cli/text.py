@@ -24,6 +24,7 @@ from tailhound.model import (
     weighing,
 )
 from tailhound.model.gaps import unknown_claims
+from tailhound.model.impossible import LOOK
 from tailhound.model.names import capital, grave, small
 from tailhound.model.stages import name_of
 from tailhound.model.steps import steps
@@ -60,6 +61,8 @@ def rows(incident: Incident, now: datetime, *, verbose: bool = False, page: str 
     shown_at = [f"page: {page}"] if page else []
     if diagnosis is None:
         return [*lines, safe(incident.failed_because, 600) or "no diagnosis yet", *shown_at]
+    if diagnosis.impossible is not None:
+        lines.append(f"  {safe(capital(diagnosis.impossible.told), 300)}; {LOOK}")
     lines += [_headline(diagnosis), *_less_sure(diagnosis), *_unusual(diagnosis)]
     if not telling.headline_causes(diagnosis):
         lines += [*could_not_check(diagnosis), *next_step(incident, diagnosis)]

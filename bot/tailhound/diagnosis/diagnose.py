@@ -1,8 +1,9 @@
 """Evidence -> diagnosis: each runbook judges for itself, then all of them are ranked. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, TypeAlias
 
 from tailhound.diagnosis.before import changed_before
 from tailhound.diagnosis.began import began
@@ -28,17 +29,23 @@ from tailhound.model import (
     Diagnosis,
     Evidence,
     EvidenceStatus,
+    Look,
     Outlook,
     Stage,
     Symptom,
     Verdict,
 )
+from tailhound.model.impossible import impossible
 from tailhound.model.symptomless import LATENCY, NOTHING_KNOWN, symptomless
-from tailhound.rules.judge import confidence, judge
+from tailhound.rules.judge import Judged, confidence, judge
 from tailhound.rules.loading import Site
+from tailhound.rules.looks import stands_out
 from tailhound.rules.offers import Known, offers
 from tailhound.rules.runbook import Runbook
 from tailhound.rules.says import Says
+
+Given: TypeAlias = tuple[Mapping[str, Any], Facts, Mapping[str, float]]
+"""What a template is filled with: inputs, facts, thresholds."""
 
 _NO_ANSWER = (
     EvidenceStatus.TIMEOUT,
@@ -121,6 +128,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         slow_pods=places.pods,
         slow_nodes=places.nodes,
         workload=case.resolved.owner,
+        impossible=impossible(_names(case.resolved)),
     )
 
 
@@ -199,6 +207,7 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause
         runbook=runbook.id,
         title=title,
         was=was,
+        look=_look(runbook, judged, (inputs, facts, thresholds)),
         verdict=judged.verdict,
         because=judged.because,
         confidence=sure if confirmed else None,
@@ -213,6 +222,19 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause
         owner=runbook.owner,
         slows=runbook.slows,
     )
+
+
+def _names(resolved: Resolved) -> dict[str, str]:
+    """What the labels of the alert name, by kind."""
+    named = {"namespace": resolved.namespace, "pod": resolved.pod, "node": resolved.node}
+    return {**resolved.labels, **named}
+
+
+def _look(runbook: Runbook, judged: Judged, given: Given) -> Look | None:
+    """What stands out of its evidence, and what to look at."""
+    if runbook.look is None or not stands_out(judged.verdict, judged.checks):
+        return None
+    return runbook.look.render(*given)
 
 
 def _why_open(case: Case, runbook: Runbook, check: Check) -> str:

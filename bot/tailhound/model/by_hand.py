@@ -20,9 +20,11 @@ def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
 
     Only those that a person may get answered, each once (see `unanswered.worth_asking`): what was
     answered with "there is no such series" has no other answer. Where the slow hosts are known,
-    no other host is named.
+    no other host is named. Where the alert names what can't exist, there is nothing to ask of it.
     """
-    return _of(explaining(diagnosis), diagnosis) if diagnosis else ()
+    if diagnosis is None or diagnosis.impossible is not None:
+        return ()
+    return _of(explaining(diagnosis), diagnosis)
 
 
 def to_check(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
@@ -34,7 +36,7 @@ def checkable(diagnosis: Diagnosis | None) -> tuple[tuple[Cause, tuple[Asked, ..
     """Those causes with what to ask of each; without one of which nothing shows that there is
     anything of it here: nothing of what it is about was measured.
     """
-    if diagnosis is None:
+    if diagnosis is None or diagnosis.impossible is not None:
         return ()
     before = by_hand(diagnosis)
     found = (

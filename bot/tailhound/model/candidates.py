@@ -1,32 +1,59 @@
 """What comes next to a cause when none is confirmed, in words. Nothing here is escaped.
 
 `nearest` are unknown causes of which something measured speaks. What holds without a measurement is
-no sign. What is out of the ordinary all the same is in `model.unusual`.
+no sign. Every unknown cause is in one of `nearest`, `beyond_the_nearest`, `explaining` and
+`without_sign`. What is out of the ordinary all the same is in `model.unusual`.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tailhound.model import claims, weighing
+from tailhound.model.facts import number_of
 from tailhound.model.lacking import item_of
 from tailhound.model.names import cause_name, listed, plural, small
+from tailhound.model.neighbours import is_told
 from tailhound.model.stages import explained
 from tailhound.model.symptomless import LATENCY
-from tailhound.model.verdict import Cause, Diagnosis, Verdict
+from tailhound.model.unusual import shown
+from tailhound.model.verdict import Cause, Check, Diagnosis, Part, Verdict
 from tailhound.truth import Truth
 
 
 def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
-    """The unknown causes with most measured claims that hold, then fewest open ones; at most two.
+    """The unknown causes with most measured claims that hold, then fewest open ones; at most 2."""
+    return with_sign(diagnosis)[:2]
 
-    A cause of which nothing was measured is not near.
+
+def with_sign(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
+    """All of them; a cause of which nothing was measured is not near."""
+    return _with_sign(_Same(diagnosis)) if diagnosis else ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """One diagnosis, by what it is and not by what it holds: a message is written many times over
+    until it fits, and asks the same of it each time.
     """
+
+    diagnosis: Diagnosis
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.diagnosis is self.diagnosis
+
+    def __hash__(self) -> int:
+        return id(self.diagnosis)
+
+
+@lru_cache(maxsize=8)
+def _with_sign(of: _Same) -> tuple[Cause, ...]:
+    near = [cause for cause in _unknown(of.diagnosis) if has_sign(cause, of.diagnosis)]
+    return tuple(sorted(near, key=lambda c: (-weighing.measured(c), weighing.unanswered(c))))
+
+
+def _unknown(diagnosis: Diagnosis | None) -> list[Cause]:
     causes = diagnosis.causes if diagnosis else ()
-    near = [
-        cause
-        for cause in causes
-        if diagnosis and cause.verdict is Verdict.UNKNOWN and has_sign(cause, diagnosis)
-    ]
-    return tuple(sorted(near, key=lambda c: (-weighing.measured(c), weighing.unanswered(c)))[:2])
+    return [cause for cause in causes if cause.verdict is Verdict.UNKNOWN]
 
 
 def has_sign(cause: Cause, diagnosis: Diagnosis) -> bool:
@@ -42,47 +69,118 @@ def has_sign(cause: Cause, diagnosis: Diagnosis) -> bool:
     )
 
 
+def stands_out(cause: Cause, diagnosis: Diagnosis) -> str:
+    """`nvme0n1 on db-1: reads take x9 their usual time`: by which value, and where, a cause shows;
+    "" where only a count of its claims could be told.
+    """
+    if cause.look is not None:
+        return cause.look.measured
+    found = (check for check in cause.checks if _shows(cause, check, diagnosis))
+    return next((shown(cause, check, diagnosis) for check in found), "")
+
+
+def _shows(cause: Cause, check: Check, diagnosis: Diagnosis) -> bool:
+    """Whether a claim holds by an amount that is told nowhere else: not as the symptom, nor beside
+    it.
+    """
+    if check.part is not Part.CONFIRM or check.truth is not Truth.TRUE:
+        return False
+    for seen in check.seen:
+        item = item_of(cause, seen.name, diagnosis.evidence)
+        fact = seen.name.rpartition(".")[2]
+        told = item and (item.collector == LATENCY or is_told(item.collector, fact, diagnosis))
+        if number_of(seen.value) and not told:
+            return True
+    return False
+
+
 def standing(cause: Cause) -> str:
-    """`2 claims hold, 3 unknown`: of the claims that speak for it, by what was measured."""
-    held = weighing.measured(cause)
-    verb = "holds" if held == 1 else "hold"
-    return f"{plural(held, 'claim')} {verb}, {weighing.unanswered(cause)} unknown"
+    """`14 claims hold, 1 does not: its queue is long: 40, usually 2`, `2 claims hold, 3 unknown`:
+    of the claims that speak for it, by what was measured.
+    """
+    held, open_ = weighing.measured(cause), weighing.unanswered(cause)
+    failed = [c for c in cause.checks if c.part in weighing.FOR and c.truth is Truth.FALSE]
+    parts = [f"{plural(held, 'claim')} {'holds' if held == 1 else 'hold'}"]
+    parts += [f"{open_} unknown"] if open_ or not failed else []
+    parts += [f"{len(failed)} {'does' if len(failed) == 1 else 'do'} not"] if failed else []
+    return ", ".join(parts) + (f": {claims.claimed(failed[0])}" if failed else "")
 
 
 def explaining(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
     """The unknown causes that could explain this incident, at most two: the nearest ones, else
     those that slow a stage that is slow. No sign of any other was measured.
     """
-    causes = diagnosis.causes if diagnosis else ()
     near = nearest(diagnosis)
     fitting = (
         cause
-        for cause in causes
-        if diagnosis and cause.verdict is Verdict.UNKNOWN and explained(diagnosis, cause)
+        for cause in _unknown(diagnosis)
+        if diagnosis and cause not in near and explained(diagnosis, cause)
     )
-    return (*near, *(cause for cause in fitting if cause not in near))[:2]
+    return (*near, *fitting)[:2]
 
 
 def without_sign(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
-    """The unknown causes of which no sign was measured, and that slow no stage that is slow."""
-    causes = diagnosis.causes if diagnosis else ()
+    """The unknown causes of which no sign was measured, and that are not told for what they could
+    explain.
+    """
+    told = (*with_sign(diagnosis), *explaining(diagnosis))
+    return tuple(cause for cause in _unknown(diagnosis) if cause not in told)
+
+
+def beyond_the_nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
+    """Unknown causes with a sign that are not among the nearest."""
+    return with_sign(diagnosis)[2:]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """An unknown cause as it is told: what stands out of it, how its claims stand, and those that
+    nobody knows and that would decide.
+    """
+
+    cause: Cause
+    out: str
+    stands: str
+    claims: tuple[str, ...]
+
+    @property
+    def says_why(self) -> bool:
+        """Whether how its claims stand tells why it is not confirmed: one does not hold."""
+        return any(c.part in weighing.FOR and c.truth is Truth.FALSE for c in self.cause.checks)
+
+
+def opened(diagnosis: Diagnosis | None) -> tuple[Open, ...]:
+    """The nearest ones, then what slows the slow stage and shows no sign."""
+    return _opened(_Same(diagnosis)) if diagnosis else ()
+
+
+@lru_cache(maxsize=8)
+def _opened(of: _Same) -> tuple[Open, ...]:
+    diagnosis = of.diagnosis
+    open_ = {one.cause.runbook: one.claims for one in not_known(diagnosis)}
+    near = nearest(diagnosis)
     return tuple(
-        cause
-        for cause in causes
-        if diagnosis
-        and cause.verdict is Verdict.UNKNOWN
-        and not has_sign(cause, diagnosis)
-        and not explained(diagnosis, cause)
+        Open(
+            cause,
+            stands_out(cause, diagnosis) if cause in near else "",
+            standing(cause) if cause in near else "no sign measured",
+            open_.get(cause.runbook, ()),
+        )
+        for cause in (*near, *(one for one in explaining(diagnosis) if one not in near))
     )
 
 
-def no_sign(diagnosis: Diagnosis | None) -> str:
-    """`unknown, no sign measured: API server saturation, RDMA fabric`; "" where there is none."""
-    found = without_sign(diagnosis)
-    if not found:
-        return ""
-    names = [cause_name(cause.runbook) for cause in found]
-    return f"unknown, no sign measured: {listed(names, 6)}"
+def by_name(diagnosis: Diagnosis | None) -> tuple[str, ...]:
+    """`with a sign, too: cold start`, `no sign measured: API server saturation, RDMA fabric`: the
+    unknown causes that are told by their names alone.
+    """
+    found = (("with a sign, too", beyond_the_nearest(diagnosis)),
+             ("no sign measured", without_sign(diagnosis)))  # fmt: skip
+    return tuple(
+        f"{head}: {listed([cause_name(cause.runbook) for cause in causes], 12)}"
+        for head, causes in found
+        if causes
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tailhound.model import needs
-from tailhound.model.names import fact_name, small
+from tailhound.model.names import capital, fact_name, small
 from tailhound.model.phrases import phrase, template_of
 from tailhound.model.verdict import Check, Part, Seen
 from tailhound.model.weighing import FOR
@@ -68,7 +68,7 @@ def values(check: Check, most: int = 3) -> tuple[Value, ...]:
     told with its usual one, and what is told once is not told again: neither a usual value beside
     its value, nor a number that is told as what another one needs.
     """
-    known = _to_tell(check)
+    known = _in_one_branch(check, _to_tell(check)) if words_against(check) else _to_tell(check)
     named = len({seen.name for seen in known}) > 1 or _is_alternative(check)
     told: dict[tuple[str, str], Value] = {}
     bound = set[str]()
@@ -97,6 +97,24 @@ def _to_tell(check: Check) -> list[Seen]:
         if _is_value(seen)
         and (seen.name in bounded or not (usual_of(seen.name) or _is_needed(seen, check)))
     ]
+
+
+def words_against(check: Check) -> str:
+    """`its queue is long`: what its runbook says is so where a claim for a cause does not hold; ""
+    for a claim that is told as it stands.
+    """
+    against = check.part in FOR and check.truth is Truth.FALSE
+    return check.otherwise if against else ""
+
+
+def _in_one_branch(check: Check, known: list[Seen]) -> list[Seen]:
+    """Of a claim with an `or` that does not hold, the value of one branch, with a usual one where
+    any has that: what does not hold is told by the runbook's words.
+    """
+    alternatives = {bound.fact for bound in check.needs if bound.alternative}
+    branches = [seen for seen in known if seen.name in alternatives]
+    branches.sort(key=lambda seen: (seen.usual is None, seen.unit == "times"))
+    return branches[:1] or known
 
 
 def _is_needed(seen: Seen, check: Check) -> bool:
@@ -128,7 +146,8 @@ def _is_alternative(check: Check) -> bool:
 
 
 def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
-    bounds = needs.of(check, seen.name) if first else []
+    beside = bool(words_against(check)) and seen.usual is not None
+    bounds = needs.of(check, seen.name) if first and not beside else []
     value = seen.value
     if isinstance(value, bool) or not isinstance(value, int | float):
         name = fact_name(seen.name) if named else ""
@@ -143,6 +162,11 @@ def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
     obvious = same or (check.part is Part.REFUTE and needs.is_any(bounds))
     wanted = needs.needed(bounds, check.part) if bounds and not obvious else ""
     return Value(text=text, of=seen.of, needs=wanted, same=same)
+
+
+def sentence_of(check: Check) -> str:
+    """The words of a claim: as it stands, or what is so where it does not hold."""
+    return capital(words_against(check)) or check.claim
 
 
 def told(check: Check, most: int = 3, *, with_needs: bool = True) -> str:
@@ -175,7 +199,7 @@ def _joined(found: Iterable[Value], *, with_needs: bool = True) -> str:
 def claimed(check: Check) -> str:
     """`hardly ever stopped: 0.4 % (refuted under 5 %)`: a claim inside a sentence."""
     seen = sentence(check)
-    claim = small(check.claim.rstrip("."))
+    claim = small(sentence_of(check).rstrip("."))
     return f"{claim}: {seen}" if seen else claim
 
 

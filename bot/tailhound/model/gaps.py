@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from tailhound.model import weighing
 from tailhound.model.candidates import explaining
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
+from tailhound.model.impossible import Impossible
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, small
 from tailhound.model.telling import because, of
@@ -83,7 +84,7 @@ def left_open(diagnosis: Diagnosis) -> Gaps:
     trouble = down(diagnosis.evidence)
     asked_for = {key for cause in missing for key in cause.evidence}
     others = [
-        (_gap(origin(failed, trouble)), evidence_name(item, diagnosis.causes))
+        (_gap(origin(failed, trouble), diagnosis.impossible), evidence_name(item, diagnosis.causes))
         for item in diagnosis.evidence
         if (failed := failure(item)) is not None
         and item.name not in asked_for
@@ -92,7 +93,7 @@ def left_open(diagnosis: Diagnosis) -> Gaps:
     return Gaps(
         undecided=tuple(cause for cause in unknown if not _misses_something(cause)),
         causes=_grouped(
-            (_gap_of(cause, diagnosis.evidence), cause_name(cause.runbook)) for cause in missing
+            (_gap_of(cause, diagnosis), cause_name(cause.runbook)) for cause in missing
         ),
         evidence=_grouped(others),
     )
@@ -182,12 +183,12 @@ def _misses_something(cause: Cause) -> bool:
     return not cause.checks or bool(weighing.unsettled(cause))
 
 
-def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
+def _gap_of(cause: Cause, diagnosis: Diagnosis) -> Gap:
     """Why a cause was not checked: nothing is usual yet, a question failed, else its sentence.
 
     Who did not answer is told before a series that is not there: only the first may still come.
     """
-    evidence = tuple(evidence)
+    evidence = diagnosis.evidence
     if any(has_no_usual(cause, check, evidence) for check in cause.checks):
         wait = "wait until Prometheus has an hour of history"
         return Gap(NO_USUAL, wait, for_later=True)
@@ -196,7 +197,7 @@ def _gap_of(cause: Cause, evidence: Iterable[Evidence]) -> Gap:
     ]
     found.sort(key=lambda failed: failed.status in _TOLD_LAST)
     if found:
-        return _gap(origin(found[0], down(evidence)))
+        return _gap(origin(found[0], down(evidence)), diagnosis.impossible)
     return Gap(because(cause) or "not measured", _FIXES[EvidenceStatus.SKIPPED])
 
 
@@ -218,8 +219,12 @@ def _only_absent(item: Evidence, failed: Asked) -> bool:
     return item.status is EvidenceStatus.COLLECTED and failed.status is EvidenceStatus.EMPTY
 
 
-def _gap(asked: Asked) -> Gap:
-    """The reason with its fix. A detail that names its own fix, or the missing key, keeps it."""
+def _gap(asked: Asked, impossible: Impossible | None) -> Gap:
+    """The reason with its fix. A detail that names its own fix, or the missing key, keeps it.
+    Asking again for a name that can't exist, or scraping it, helps nobody.
+    """
+    if impossible is not None and impossible.explains(asked):
+        return Gap(impossible.why, for_later=True)
     absent = asked.status is EvidenceStatus.EMPTY
     reason, mark, fix = asked.detail.partition("Fix:")
     reason = reason.strip().rstrip(".") or f"{backend_name(asked.backend)}: {asked.status.value}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tailhound.model import candidates
 from tailhound.model.evidence import FactValue, facts_of
 from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
@@ -17,7 +18,8 @@ from tailhound.model.names import plural
 from tailhound.model.neighbours import capacity
 from tailhound.model.stages import as_fast_as_usual
 from tailhound.model.symptomless import LATENCY
-from tailhound.model.verdict import Diagnosis, Outlook
+from tailhound.model.unusual import unusual
+from tailhound.model.verdict import Diagnosis, Look, Outlook
 
 _REPLICAS, _ROLLOUT = "prometheus.replicas", "kubernetes.rollout"
 _SCALER, _SUBJECT = "prometheus.autoscaler", "tailhound.subject"
@@ -27,22 +29,6 @@ _EDGES: Final = ("the ingress", "the mesh")
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 """A name that Kubernetes gives; anything else is put into no command."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What was measured, and what to look at, without a full stop; `command` shows that, "" where
-    there is none, or a name in it is not known.
-    """
-
-    measured: str
-    at: str
-    command: str = ""
-
-    @property
-    def text(self) -> str:
-        """`2 of 3 pods are not ready: kubectl -n web describe pod api-1`."""
-        return f"{self.measured}: {self.command or self.at}"
 
 
 def next_look(incident: Incident) -> Look | None:
@@ -145,6 +131,15 @@ def _all_ready(seen: _Seen) -> bool:
     return bool(serving) and seen.amount(_REPLICAS, "missing_count") == 0
 
 
+def _looks(seen: _Seen) -> Look | None:
+    """What stands out of the evidence of a cause that is open, the nearest first, else of one that
+    is ruled out; the runbook says what to look at.
+    """
+    ruled_out = (one.cause for one in unusual(seen.diagnosis))
+    found = (*candidates.with_sign(seen.diagnosis), *ruled_out)
+    return next((cause.look for cause in found if cause.look is not None), None)
+
+
 def _one_of_several(seen: _Seen) -> Look | None:
     """One pod that is slow while others are not, or several on one node while others are not."""
     slow, nodes = seen.diagnosis.slow_pods, seen.diagnosis.slow_nodes
@@ -170,6 +165,7 @@ def _load(seen: _Seen) -> Look | None:
 _RULES: Final[tuple[Callable[[_Seen], Look | None], ...]] = (
     _not_ready,
     _in_front,
+    _looks,
     _one_of_several,
     _load,
 )

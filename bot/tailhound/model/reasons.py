@@ -13,7 +13,7 @@ def words(check: Check) -> str:
     """`the pod has whole CPUs of its own`: how it is where a claim is against its cause, without
     its values; "" where only the claim itself and its values tell it.
     """
-    if check.otherwise:
+    if check.otherwise and check.part is not Part.CONFIRM:
         return small(check.otherwise)
     if check.part is Part.APPLIES:
         return f"“{claims.brief(check.claim)}” does not hold"
@@ -33,4 +33,4 @@ def against_in_short(cause: Cause) -> str:
     check = weighing.deciding(cause)
     if check is None:
         return small(cause.because.rstrip("."))
-    return words(check) or small(claims.brief(check.claim))
+    return words(check) or small(claims.brief(claims.sentence_of(check)))

@@ -195,6 +195,14 @@ def _claimed(check: Check) -> str:
     return claims.claimed(check)
 
 
+def shown(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:
+    """`reads take several times as long: x5.6 (needs x5), nvme0n1 on db-1`: a claim, and where."""
+    branch = _branch(cause, check)
+    told = joined([branch], diagnosis.evidence) if branch else _claimed(check)
+    place = _place(cause, check, diagnosis)
+    return f"{told}, {place}" if place else told
+
+
 def _is_as_usual(cause: Cause) -> bool:
     """Whether a claim does not hold that compares a value with its own usual one."""
     return any(

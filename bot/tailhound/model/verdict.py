@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import Enum
 
 from tailhound.model.evidence import Evidence, FactValue
+from tailhound.model.impossible import Impossible
 from tailhound.truth import Truth
 
 
@@ -120,6 +121,24 @@ class Offer:
     of: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was measured, and what to look at, without a full stop; `command` shows that, "" where
+    there is none, or a name in it is not known. `then` is what to look for beside the command.
+    """
+
+    measured: str
+    at: str
+    command: str = ""
+    then: str = ""
+
+    @property
+    def text(self) -> str:
+        """`2 of 3 pods are not ready: kubectl -n web describe pod api-1`."""
+        then = f", {self.then}" if self.command and self.then else ""
+        return f"{self.measured}: {self.command or self.at}{then}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """The verdict on one cause, with everything that led to it.
@@ -127,7 +146,8 @@ class Cause:
     `because` is one sentence. `says` is the runbook's paragraph, `beware` what must not be done
     meanwhile ("" for nothing), both only when confirmed. `onset` is None when unknown. `evidence`
     names the evidence it asked for. `slows` names the stages of a request that it can slow.
-    `was` is the title once it is over, "" where the runbook has none.
+    `was` is the title once it is over, "" where the runbook has none. `look` is what stands out of
+    its evidence and what to look at, where it is not confirmed and its first claim holds.
     """
 
     runbook: str
@@ -146,6 +166,7 @@ class Cause:
     owner: str = ""
     slows: tuple[str, ...] = ()
     was: str = ""
+    look: Look | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +262,7 @@ class Diagnosis:
     to have changed within the hour before the symptom, in the order of time. `slow_pods` and
     `slow_nodes` are where the symptom is, by name; empty when nobody can tell. `workload` is what
     owns the incident's pods, by its kind (`statefulset/gpu`), "" where that is not known.
+    `impossible` is a name of the alert that nothing can have.
     """
 
     outlook: Outlook
@@ -262,6 +284,7 @@ class Diagnosis:
     slow_pods: tuple[str, ...] = ()
     slow_nodes: tuple[str, ...] = ()
     workload: str = ""
+    impossible: Impossible | None = None
 
     @property
     def mark(self) -> str:

@@ -16,6 +16,7 @@ from tailhound.rules.compiling_evidence import Plans
 from tailhound.rules.condition.typed import meant, usable
 from tailhound.rules.expression import Condition, Vocabulary, compile_condition
 from tailhound.rules.inputs import ALWAYS, Input
+from tailhound.rules.looks import Looks
 from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
 from tailhound.rules.reading import Read, read_file
 from tailhound.rules.runbook import Claim, Runbook, Threshold, Trigger
@@ -86,7 +87,7 @@ class Bench:
         plans = evidence.plans(inputs)
         evidence.when(plans)
         cases = Cases(self)
-        applies, optional, refute = self._with_otherwise()
+        applies, confirm, optional, refute = self._with_otherwise()
         return Runbook(
             id=file.runbook,
             cause=file.cause,
@@ -103,7 +104,7 @@ class Bench:
             evidence=plans,
             onset=self._onsets(),
             applies=applies,
-            confirm=self.claims(("confirm",)),
+            confirm=confirm,
             optional=optional,
             refute=refute,
             leads_to=self._causes("leads_to", file.leads_to),
@@ -114,6 +115,7 @@ class Bench:
             headline=self._headline(inputs, thresholds, plans),
             says=self.says(("says",), inputs),
             beware=self.says(("beware",), inputs),
+            look=self._look(inputs),
             mitigations=Changes(self).mitigations(inputs),
             active=file.status == "active",
             baseline=cases.baseline(),
@@ -136,16 +138,14 @@ class Bench:
         return tuple(claims)
 
     def _with_otherwise(self) -> tuple[tuple[Claim, ...], ...]:
-        """What applies, optional and refuting claims there are, each with what is so where it
-        speaks against the cause.
-        """
-        found = [self.claims((one,)) for one in ("applies", "optional", "refute")]
-        told = self.file.otherwise
-        written = (self.file.applies, self.file.optional, self.file.refute)
+        """The claims of each list, each with what is so where it speaks against the cause."""
+        found = [self.claims((one,)) for one in ("applies", "confirm", "optional", "refute")]
+        told, file = self.file.otherwise, self.file
+        written = (file.applies, file.confirm, file.optional, file.refute)
         names = {sentence for claims in written for claim in claims for sentence in claim}
         for sentence in told:
             if sentence not in names:
-                message = f"no applies, optional or refute claim {sentence!r}"
+                message = f"no claim {sentence!r}"
                 self.wrong(("otherwise", sentence), f"{message}{meant(sentence, names)}")
         return tuple(
             tuple(
@@ -240,6 +240,16 @@ class Bench:
         says, findings = compile_says(node, self.vocabulary, tuple(inputs), self.text, key)
         self.findings.extend(findings)
         return says
+
+    def _look(self, inputs: Iterable[str]) -> Looks | None:
+        """What stands out, what to look at, and the command that shows it."""
+        if not isinstance(self.node.get("look"), Pairs):
+            return None
+        keys = ("stands_out", "at", "command")
+        told = {key: self.says(("look", key), inputs) for key in keys}
+        if told["stands_out"] is None or told["at"] is None:
+            return None
+        return Looks(stands_out=told["stands_out"], at=told["at"], command=told["command"])
 
 
 _NOTHING = Fact(Kind.NUMBER)

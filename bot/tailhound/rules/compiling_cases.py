@@ -60,6 +60,7 @@ class Cases:
             missing=None if told.missing is None else tuple(told.missing),
             says=told.says,
             title=told.title,
+            look=told.look,
             confidence=Confidence(told.confidence) if told.confidence else None,
         )
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from tailhound.model import Check, Confidence, Part, Verdict, claims, reasons
 from tailhound.model.names import capital, plural, small
-from tailhound.rules.expression import Facts
+from tailhound.rules.expression import Answer, Facts
 from tailhound.rules.runbook import Claim, Runbook
 from tailhound.truth import Truth, all_of, any_of
 
@@ -64,19 +64,49 @@ def judge(runbook: Runbook, facts: Facts, overrides: Mapping[str, float] | None 
 def answered(
     runbook: Runbook, claim: Claim, part: Part, facts: Facts, thresholds: Mapping[str, float]
 ) -> Check:
-    """One claim, answered."""
+    """One claim, answered. What is so only because nothing was measured is unknown, to people."""
     answer = claim.condition.answer(facts, thresholds)
+    assumed = answer.assumed or _is_hollow(claim, part, answer, facts)
     return Check(
         claim=claim.sentence,
         condition=claim.condition.text,
         part=part,
-        truth=Truth.UNKNOWN if answer.assumed else answer.truth,
-        taken=answer.truth if answer.assumed else None,
+        truth=Truth.UNKNOWN if assumed else answer.truth,
+        taken=answer.truth if assumed else None,
         seen=tuple(replace(one, collector=runbook.collector(one.name)) for one in answer.seen),
         missing=answer.missing,
         needs=answer.needs,
         otherwise=claim.otherwise,
     )
+
+
+_AGAINST = {(Part.APPLIES, Truth.FALSE), (Part.REFUTE, Truth.TRUE)}
+"""What rules a cause out is told as it is: that there is no such thing here may be all of it."""
+
+
+def _is_hollow(claim: Claim, part: Part, answer: Answer, facts: Facts) -> bool:
+    """Whether an answer rests on evidence that found nothing but that there is nothing: no
+    autoscaler, no pod that fails where no pod is known.
+    """
+    if answer.truth is Truth.UNKNOWN or (part, answer.truth) in _AGAINST:
+        return False
+    looked = {seen.name.partition(".")[0] for seen in answer.seen} & facts.keys()
+    if answer.seen and not looked:
+        return False
+    speaks = (part is Part.REFUTE) is (answer.truth is Truth.FALSE)
+    names = looked or claim.condition.evidence
+    return not any(
+        _tells(value, zero=not speaks)
+        for name in names
+        for value in (facts.get(name) or {}).values()
+    )
+
+
+def _tells(value: object, *, zero: bool) -> bool:
+    """Whether a fact tells more than that there is nothing; `zero`: an amount of none does, too."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return zero or value != 0
+    return bool(value)
 
 
 def decided(applies: Truth, confirm: Truth, refute: Truth) -> Verdict:
@@ -145,7 +175,9 @@ def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Seque
         rest = f" + {plural(len(unknown) - 1, 'more claim')}" if unknown[1:] else ""
         return f"Evidence is missing for “{unknown[0].claim}”{rest}."
     failed = _first(confirm, Truth.FALSE)
-    return f"Decides neither way: nothing refutes it, but this does not hold: {_told(failed)}"
+    so = claims.words_against(failed)
+    told = f"{claims.claimed(failed)}." if so else f"this does not hold: {_told(failed)}"
+    return f"Decides neither way: nothing refutes it, but {told}"
 
 
 def _lowers(claim: Claim, check: Check, why_open: Callable[[Check], str]) -> str:

@@ -59,6 +59,14 @@ def _says_why_it_does_not_apply(runbook: Runbook) -> Iterator[Finding]:
             yield claim.place.finding(message, "otherwise", "warning")
 
 
+def _says_what_is_so_instead(runbook: Runbook) -> Iterator[Finding]:
+    """A claim with an `or` that does not hold is read in two ways, or needs four readings."""
+    for claim in runbook.confirm:
+        if " or " in claim.sentence and not claim.otherwise:
+            message = "say in `otherwise:` what is so when neither holds; people read it then"
+            yield claim.place.finding(message, "otherwise", "warning")
+
+
 def _can_do_something(runbook: Runbook) -> Iterator[Finding]:
     if not runbook.mitigations:
         message = "no `mitigations:`; say at least what people can do by hand"
@@ -91,7 +99,7 @@ def _uses_what_it_names(runbook: Runbook) -> Iterator[Finding]:
             yield threshold.place.finding(message, "unused", "warning")
     asked = {name for condition in conditions for name in condition.evidence}
     whose = (one.of for one in runbook.mitigations)
-    texts = (runbook.headline, runbook.says, runbook.beware, *whose)
+    texts = (runbook.headline, runbook.says, runbook.beware, runbook.look, *whose)
     text = " ".join(told.text for told in texts if told)
     for name, plan in runbook.evidence.items():
         of = {fact.partition(".")[0] for fact in runbook.onset}
@@ -189,6 +197,7 @@ CHECKS: tuple[Check, ...] = (
     _has_an_onset,
     _can_be_refuted,
     _says_why_it_does_not_apply,
+    _says_what_is_so_instead,
     _can_do_something,
     _names_its_numbers,
     _checks_its_queries,

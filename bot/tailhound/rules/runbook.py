@@ -10,6 +10,7 @@ from tailhound.model.facts import Schema
 from tailhound.model.names import capital
 from tailhound.rules.expression import Condition, Facts
 from tailhound.rules.inputs import Input
+from tailhound.rules.looks import Looks
 from tailhound.rules.places import Pairs, Place
 from tailhound.rules.says import Says
 from tailhound.rules.where import Where
@@ -31,8 +32,8 @@ class Threshold:
 class Claim:
     """A sentence that people read, and the condition that the machine reads.
 
-    `otherwise` says what is so where the claim speaks against its cause: an `applies` or optional
-    one that does not hold, a refuting one that does; "" where nobody wrote it.
+    `otherwise` says what is so where the claim speaks against its cause: one that does not hold, a
+    refuting one that does; "" where nobody wrote it.
     """
 
     sentence: str
@@ -154,6 +155,7 @@ class Test:
     missing: tuple[str, ...] | None = None
     says: str | None = None
     title: str | None = None
+    look: str | None = None
     confidence: Confidence | None = None
 
 
@@ -200,6 +202,7 @@ class Runbook:
     headline: Says | None = None
     says: Says | None = None
     beware: Says | None = None
+    look: Looks | None = None
     mitigations: tuple[Mitigation, ...] = ()
     active: bool = True
     baseline: Mapping[str, Mapping[str, FactValue]] = field(default_factory=dict)

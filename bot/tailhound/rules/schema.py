@@ -149,6 +149,14 @@ class Mitigation(Part):
     undo: Do | None = None
 
 
+class Look(Part):
+    """What stands out and what to look at, where its first claim holds and it is not confirmed."""
+
+    stands_out: Annotated[str, Field(min_length=1, max_length=800)]
+    at: Annotated[str, Field(min_length=1, max_length=200)]
+    command: Annotated[str, Field(max_length=300)] = ""
+
+
 class Test(Part):
     """One case: what differs from the baseline, and what must come out."""
 
@@ -165,6 +173,7 @@ class Test(Part):
     missing: list[str] | None = None
     says: str | None = None
     title: str | None = None
+    look: str | None = None
     confidence: Literal["high", "medium", "low"] | None = None
 
 
@@ -194,6 +203,7 @@ class RunbookFile(Part):
     confidence: AtMost | None = None
     says: Text = ""
     beware: Annotated[str, Field(max_length=400)] = ""
+    look: Look | None = None
     mitigations: dict[Id, Mitigation] = Field(default={})
     status: Literal["active", "draft"] = "active"
     baseline: dict[str, dict[str, Fact_]] = Field(default={})

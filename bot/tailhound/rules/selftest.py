@@ -12,6 +12,7 @@ from typing import Any
 from tailhound.model import EvidenceStatus, FactValue, Verdict, wording
 from tailhound.rules.expression import Facts
 from tailhound.rules.judge import Judged, confidence, judge
+from tailhound.rules.looks import stands_out
 from tailhound.rules.offers import ONE_CLICK, Known, offers
 from tailhound.rules.places import Place, follow
 from tailhound.rules.runbook import Runbook, Test
@@ -83,9 +84,9 @@ def _result(runbook: Runbook, test: Test, overrides: Mapping[str, float]) -> Res
     problems = [] if judged.verdict is test.expect else [
         f"expected {test.expect.value}, got {judged.verdict.value}"
     ]  # fmt: skip
-    problems += _offered(
-        runbook, test, judged, Known(facts=facts, thresholds=thresholds, mode=ONE_CLICK)
-    )
+    known = Known(facts=facts, thresholds=thresholds, mode=ONE_CLICK)
+    problems += _offered(runbook, test, judged, known)
+    problems += _looked(runbook, test, judged, known)
     problems += _missing(test, judged)
     problems += _said(runbook, test, facts, thresholds)
     problems += _titled(runbook, test, facts, thresholds)
@@ -139,6 +140,18 @@ def _titled(
 def _inputs(runbook: Runbook) -> dict[str, Any]:
     """Inputs that are called as they are named."""
     return {name: (name,) if told.is_set else name for name, told in runbook.inputs.items()}
+
+
+def _looked(runbook: Runbook, test: Test, judged: Judged, known: Known) -> list[str]:
+    """What stands out where it is not confirmed: "" expects nothing to."""
+    if test.look is None or runbook.look is None:
+        return []
+    out = stands_out(judged.verdict, judged.checks)
+    look = runbook.look.render(_inputs(runbook), known.facts, known.thresholds) if out else None
+    text = _plain(look.text) if look else ""
+    if _plain(test.look) in text and bool(test.look) is bool(text):
+        return []
+    return [f"expected to look at {test.look!r}, looks at {text!r}"]
 
 
 def _plain(text: str) -> str:

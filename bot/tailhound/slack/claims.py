@@ -4,13 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tailhound.model import Cause, Check, Evidence, Part, claims, weighing
 from tailhound.model.gaps import UnknownClaims, unknown_claims
-from tailhound.model.names import capital, small
+from tailhound.model.names import capital, cause_name, small
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
 from tailhound.truth import Truth
 
 _VALUES = 2
 """How many values of one claim are told; the page has them all."""
+
+
+_CLAIMS = 4
+"""How many claims that nobody knows share a line."""
 
 
 def claim_lines(
@@ -38,16 +42,18 @@ def _for(cause: Cause, ink: Ink, evidence: tuple[Evidence, ...]) -> Iterator[str
     for check, found in claims.block(cause.checks, _VALUES):
         yield _line(check, found, ink)
     for one in unknown_claims(cause, evidence):
-        yield _unknown(one, ink)
+        yield _unknown(cause, one, ink)
 
 
-def _unknown(found: UnknownClaims, ink: Ink) -> str:
-    """`? Not known (no such series in Prometheus): the cache got full; it rises`."""
-    shown = [ink.said(small(claim.rstrip("."))) for claim in found.claims[: max(1, ink.lines)]]
+def _unknown(cause: Cause, found: UnknownClaims, ink: Ink) -> str:
+    """`? Not known of KV preemption (no such series in Prometheus): the cache got full`."""
+    most = max(1, min(_CLAIMS, ink.lines))
+    shown = [ink.said(small(claim.rstrip("."))) for claim in found.claims[:most]]
     left = ink.more(len(found.claims) - len(shown))
     why = f" ({ink.sentence(found.why)})" if found.why else ""
     surer = "" if found.decides else ", would make this surer"
-    return f"? Not known{why}{surer}: {'; '.join([*shown, left] if left else shown)}"
+    name = ink.value(cause_name(cause.runbook))
+    return f"? Not known of {name}{why}{surer}: {'; '.join([*shown, left] if left else shown)}"
 
 
 def _line(check: Check, found: Sequence[claims.Value], ink: Ink) -> str:

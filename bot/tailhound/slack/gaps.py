@@ -4,9 +4,9 @@ A question without an answer is counted and told with what would give one; nothi
 passed over. The words are `model.gaps`'; here they are shortened to the room there is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
-from tailhound.model import Cause, Diagnosis, Part, Verdict, reasons, telling, weighing
+from tailhound.model import Cause, Diagnosis, Part, Verdict, claims, reasons, telling, weighing
 from tailhound.model.gaps import Gap, left_open
 from tailhound.model.names import cause_name, small
 from tailhound.model.stages import explained
@@ -14,29 +14,30 @@ from tailhound.slack.claims import value_seen
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
 
+_GROUPS = 2
+"""Reasons that a line tells; the page has them all."""
+
 
 def not_confirmed(
-    diagnosis: Diagnosis, ink: Ink, *, named: Sequence[Cause] = ()
+    diagnosis: Diagnosis, ink: Ink, *, unknown_above: bool = False
 ) -> tuple[Mrkdwn, ...]:
     """The lines of slot N; empty when there is nothing to say. Of what is ruled out, first what
-    slows the stage that grew. `named` are unknown causes that the message names already: where
-    these are all, and one reason is that of all, they are not named again.
+    slows the stage that grew. `unknown_above`: the verdict names all unknown causes, so that only
+    why some of them could not be checked is told here.
     """
     refuted = sorted(
         telling.of(diagnosis, Verdict.REFUTED), key=lambda one: explained(diagnosis, one) is None
     )
     absent = telling.of(diagnosis, Verdict.NOT_APPLICABLE)
     open_ = left_open(diagnosis)
-    undecided, others = open_.undecided, _size(open_.evidence)
-    names = {cause_name(cause.runbook) for cause in named}
-    before = len(open_.causes) == 1 and all(set(one) == names for one in open_.causes.values())
-    told = {gap: names[0] for gap, names in _shown(open_.causes, ink)}
+    undecided = () if unknown_above else open_.undecided
+    head = f"*Unknown ({len(undecided) + _size(open_.causes)}):*"
     lines = (
         _causes(f"*Ruled out ({len(refuted)}):*", refuted, ink),
-        _causes("*Not applicable:*", absent, ink, otherwise=" (it has no such part)"),
-        _causes(f"*Neither confirmed nor ruled out ({len(undecided)}):*", undecided, ink),
-        _gaps(f"*Could not check ({_size(open_.causes)}):*", open_.causes, ink, named=before),
-        _gaps(f"*No answer ({others}):*", open_.evidence, ink, told),
+        _causes(f"*Not applicable ({len(absent)}):*", absent, ink, otherwise=" (no such part)"),
+        _causes(head, undecided, ink, left=_size(open_.causes)),
+        _gaps(f"*Could not check ({_size(open_.causes)}):*", open_.causes, ink),
+        _gaps(f"*No answer ({_size(open_.evidence)}):*", open_.evidence, ink, open_.causes),
     )
     return tuple(line for line in lines if line)
 
@@ -51,7 +52,10 @@ def summary(diagnosis: Diagnosis, ink: Ink) -> Mrkdwn:
     )
 
 
-def _causes(head: str, causes: Sequence[Cause], ink: Ink, *, otherwise: str = "") -> Mrkdwn:
+def _causes(
+    head: str, causes: Sequence[Cause], ink: Ink, *, otherwise: str = "", left: int = 0
+) -> Mrkdwn:
+    """Causes with why; `left` is how many could not be checked, which the next line tells."""
     if not causes:
         return Mrkdwn("")
     shown = causes[: min(3, ink.lines)]
@@ -59,8 +63,9 @@ def _causes(head: str, causes: Sequence[Cause], ink: Ink, *, otherwise: str = ""
         f"{ink.value(cause_name(cause.runbook))}{_because(cause, ink) or otherwise}"
         for cause in shown
     ]
-    rest = ink.more(len(causes) - len(shown))
-    return Mrkdwn(f"{head} {', '.join([*texts, rest] if rest else texts)}")
+    texts += [more] if (more := ink.more(len(causes) - len(shown))) else []
+    texts += [f"and {left} that could not be checked"] if left else []
+    return Mrkdwn(f"{head} {', '.join(texts)}")
 
 
 def _because(cause: Cause, ink: Ink) -> str:
@@ -68,9 +73,10 @@ def _because(cause: Cause, ink: Ink) -> str:
     if check and any(seen.value is not None for seen in check.seen):
         if words := reasons.words(check):
             return f" ({ink.said(words)})"
-        claim = ink.said(small(check.claim.rstrip(".")))
+        claim = ink.said(small(claims.sentence_of(check).rstrip(".")))
         seen = value_seen(check, ink)
-        lead = "does not hold: " if check.part is not Part.REFUTE else ""
+        bare = check.part is not Part.REFUTE and not claims.words_against(check)
+        lead = "does not hold: " if bare else ""
         return f" ({lead}{claim}{f': {seen}' if seen else ''})"
     because = telling.because(cause)
     return f" ({ink.sentence(because)})" if because else ""
@@ -84,34 +90,26 @@ def _gaps(
     head: str,
     gaps: Mapping[Gap, Sequence[str]],
     ink: Ink,
-    told_before: Mapping[Gap, str] | None = None,
-    *,
-    named: bool = False,
+    told_before: Iterable[Gap] = (),
 ) -> Mrkdwn:
+    """What has no answer, by reason, each reason once, the largest group first."""
     if not gaps:
         return Mrkdwn("")
-    if named:
-        return Mrkdwn(f"{head} {_why(next(iter(gaps)), ink)}")
-    shown = _shown(gaps, ink)
-    texts = [_told(gap, names, ink, (told_before or {}).get(gap, "")) for gap, names in shown]
+    before = set(told_before)
+    ordered = sorted(gaps.items(), key=lambda one: (one[0] in before, -len(one[1])))
+    shown = ordered[: min(_GROUPS, ink.lines)]
+    texts = [_told(gap, names, ink, before) for gap, names in shown]
     left = ink.more(_size(gaps) - sum(len(names) for _, names in shown))
     return Mrkdwn(f"{head} {' '.join([*texts, left] if left else texts)}")
 
 
-def _shown(gaps: Mapping[Gap, Sequence[str]], ink: Ink) -> Sequence[tuple[Gap, Sequence[str]]]:
-    return list(gaps.items())[: min(3, ink.lines)]
-
-
-def _told(gap: Gap, names: Sequence[str], ink: Ink, like: str) -> str:
-    """Names with their reason and fix; `like` names what both were told for already."""
+def _told(gap: Gap, names: Sequence[str], ink: Ink, before: Container[Gap]) -> str:
+    """Names with their reason; the fix where it can help this night."""
     shown = [ink.value(item) for item in names[: max(1, ink.lines // 2)]]
     left = ink.more(len(names) - len(shown))
     listed = ", ".join([*shown, left] if left else shown)
-    if like:
-        return f"{listed}: for the same reason as {ink.value(like)}."
-    return f"{listed}: {_why(gap, ink)}"
-
-
-def _why(gap: Gap, ink: Ink) -> str:
-    text = f"{ink.sentence(gap.reason)}."
-    return f"{text} Fix: {ink.whole(gap.fix)}." if gap.fix else text
+    if gap in before:
+        return f"{listed}: as above."
+    why = ink.sentence(gap.reason)
+    fix = f" Fix: {ink.whole(gap.fix)}." if gap.fix and not gap.for_later else ""
+    return f"{listed}: {why}.{fix}"

@@ -61,7 +61,7 @@ class Ink:
 
         The first is whole where it can be: half of it tells no fact.
         """
-        told, is_whole = _whole_sentences(text, self.sentence_length)
+        told, is_whole = whole_sentences(text, self.sentence_length)
         room = max(self.sentence_length, _WHOLE if self.lines > 1 else 0)
         shown, was_cut = escape.sentence(told, room), len(told) > room
         return shown if is_whole or was_cut else Mrkdwn(f"{shown.rstrip(';')} + more")
@@ -89,7 +89,7 @@ _WHOLE: Final = 120
 _CLAUSES: Final = re.compile(r"(?<=\.) (?=[A-Z])|(?<=;) ")
 
 
-def _whole_sentences(text: str, room: int) -> tuple[str, bool]:
+def whole_sentences(text: str, room: int) -> tuple[str, bool]:
     """The sentences that fit, the first in any case; and whether these are all.
 
     The last of all goes without its full stop, as in a list.

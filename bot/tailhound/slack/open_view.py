@@ -3,16 +3,28 @@ every text is escaped.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tailhound.model import Cause, by_hand, candidates, neighbours, next_look, unusual
+from tailhound.model import (
+    Cause,
+    Verdict,
+    by_hand,
+    candidates,
+    neighbours,
+    next_look,
+    telling,
+    unusual,
+)
 from tailhound.model.aftermath import aftermath
-from tailhound.model.candidates import WouldDecide
+from tailhound.model.candidates import Open
 from tailhound.model.gaps import next_gap
+from tailhound.model.impossible import LOOK
 from tailhound.model.names import capital, cause_name, plural, small
 from tailhound.model.unusual import Unusual
 from tailhound.slack import escape, todo
 from tailhound.slack.escape import Mrkdwn
+from tailhound.slack.ink import whole_sentences
 from tailhound.slack.verdict_view import VerdictView
 
 _LINKED = re.compile(r"https?://[\w.:/%~-]{1,150}")
@@ -23,6 +35,9 @@ _WHY, _SECOND_CLAIM, _BESIDE, _FIRST_CLAIM, _SECOND_POINT = range(1, 6)
 of a claim, and that of a fact, stand with what is ruled out), the claims that nobody knows, and
 more than one thing that is unusual.
 """
+
+_SHOWN = 40
+"""Characters of a name that can't exist."""
 
 _NAME, _CLAIM, _POINT = 40, 110, 180
 """Characters of a cause's name, of a claim and of something unusual, that are shown in any case."""
@@ -44,17 +59,63 @@ class OpenView(VerdictView):
         return candidates.nearest(self.diagnosis)
 
     @property
-    def candidates(self) -> tuple[Mrkdwn, ...]:
-        """The nearest candidates, one numbered line each, with what nobody knows of them."""
+    def unknown(self) -> tuple[Mrkdwn, ...]:
+        """Every unknown cause once: the nearest ones with what stands out of each, those that could
+        explain it, the others by name, with their number where there are no others.
+        """
+        near = [self._near(one) for one in self.near]
+        lines = [Mrkdwn(f"{n}. {line}") for n, line in enumerate(near, 1)]
+        others = self._others(candidates.beyond_the_nearest(self.diagnosis), "With a sign, too")
+        bare = self._others(candidates.without_sign(self.diagnosis), "No sign measured")
+        if not lines and bare:
+            return (Mrkdwn(f"{self.unknown_head.removesuffix(':*')}, {small(bare)}"),)
+        rest = [Mrkdwn(f"*{line}") for line in (others, bare) if line]
+        return (*lines, *rest)
+
+    @property
+    def unknown_head(self) -> Mrkdwn:
+        """`*Unknown (2):*`: what stands above the unknown causes."""
+        causes = self.diagnosis.causes if self.diagnosis else ()
+        return Mrkdwn(f"*Unknown ({sum(c.verdict is Verdict.UNKNOWN for c in causes)}):*")
+
+    @property
+    def unplaced(self) -> tuple[Mrkdwn, ...]:
+        """Mechanisms that are confirmed and can't be the cause, because no symptom was measured."""
         return tuple(
-            Mrkdwn(f"{n}. *{self._cause(cause, first=True)}*: {self._standing(cause)}")
-            for n, cause in enumerate(self.nearest, 1)
+            Mrkdwn(f"*{self._cause(c, first=True)}*: {self.ink.link(telling.link(c))}")
+            for c in self._confirmed()[: max(1, self.ink.lines // 2)]
         )
 
-    def _standing(self, cause: Cause) -> str:
-        open_ = [one for one in candidates.not_known(self.diagnosis) if one.cause is cause]
-        told = "".join(f". Not known: {self._claims(one)}" for one in open_)
-        return f"{candidates.standing(cause)}{told}"
+    @property
+    def near(self) -> tuple[Open, ...]:
+        """The unknown causes that get a line of their own."""
+        return candidates.opened(self.diagnosis)
+
+    def _near(self, one: Open) -> str:
+        """`*SSD garbage collection*: nvme0n1 on db-1: reads take x9 their usual time. 14 claims
+        hold, 1 does not: its queue is long: 40, usually 2`.
+        """
+        room = max(_CLAIM, self.ink.sentence_length)
+        out, _ = whole_sentences(one.out, room)
+        fits = one.cause.look is not None or self.ink.terse < _SECOND_POINT
+        shown = escape.sentence(out.rstrip(";"), room) if fits else ""
+        counts = not shown or one.says_why or self.ink.terse < _FIRST_CLAIM
+        stands = escape.sentence(one.stands, room) if counts else ""
+        claims = self._claims(one.claims)
+        open_ = f"Not known: {claims}" if claims else ""
+        told = ". ".join(part for part in (shown, stands, open_) if part)
+        return f"*{self._cause(one.cause, first=True)}*: {told}"
+
+    def _others(self, found: Sequence[Cause], head: str) -> str:
+        """`No sign measured:* API server saturation. RDMA fabric can be checked by hand: ..`."""
+        if not found:
+            return ""
+        most = min(6, max(3, self.ink.lines))
+        names = [self._cause(cause) for cause in found[:most]]
+        left = len(found) - len(names)
+        told = f"{', '.join(names)}{f' + {left} more' if left else ''}"
+        way = self._checkable if head.startswith("No sign") else ""
+        return f"{head}:* {told}. {way}".rstrip()
 
     @property
     def facts(self) -> Mrkdwn:
@@ -104,39 +165,16 @@ class OpenView(VerdictView):
         """Whether the cause is none of those that are known."""
         return unusual.is_beyond(self.diagnosis)
 
-    @property
-    def not_known(self) -> tuple[Mrkdwn, ...]:
-        """What would decide about causes that slow what is slow, and are not near; a line each."""
-        return tuple(
-            Mrkdwn(f"*Not known, would decide on {self._cause(one.cause)}:* {self._claims(one)}")
-            for one in candidates.not_known(self.diagnosis)
-            if one.cause not in self.nearest
-        )
-
-    def _claims(self, one: WouldDecide) -> str:
-        """Claims are whole or counted: half of one says something else."""
+    def _claims(self, claims: Sequence[str]) -> str:
+        """Claims are whole or left to slot E and the page: half of one says something else."""
         room = max(_CLAIM, self.ink.sentence_length)
         most = (self.ink.terse < _SECOND_CLAIM) + (self.ink.terse < _FIRST_CLAIM)
-        fitting = [claim for claim in one.claims if len(claim) <= room][:most]
+        fitting = [claim for claim in claims if len(claim) <= room][:most]
         shown = [f"“{escape.said(small(claim), room)}”" for claim in fitting]
         if not shown:
-            return f"{plural(len(one.claims), 'claim')} {self.ink.rest}"
-        left = self.ink.more(len(one.claims) - len(shown))
+            return ""
+        left = self.ink.more(len(claims) - len(shown))
         return "; ".join([*shown, left] if left else shown)
-
-    @property
-    def no_sign(self) -> Mrkdwn:
-        """Which unknown causes nothing measured speaks for, by name; how to check them stands
-        elsewhere.
-        """
-        found = candidates.without_sign(self.diagnosis)
-        if not found:
-            return _NOTHING
-        most = min(6, max(3, self.ink.lines))
-        names = [self._cause(cause) for cause in found[:most]]
-        left = len(found) - len(names)
-        told = f"{', '.join(names)}{f' + {left} more' if left else ''}"
-        return Mrkdwn(f"*Unknown, no sign measured:* {told}. {self._checkable}".rstrip())
 
     @property
     def _checkable(self) -> str:
@@ -151,16 +189,31 @@ class OpenView(VerdictView):
         return f"<{escape.escaped(self._linked)}#check|{told}>" if self._linked else told
 
     @property
+    def impossible(self) -> Mrkdwn:
+        """`*The alert names a pod that can't exist* (..): nothing could be asked of it. ..`: what
+        stands before all else where it is so.
+        """
+        found = self.diagnosis.impossible if self.diagnosis else None
+        if found is None:
+            return _NOTHING
+        name = escape.code(found.name, _SHOWN)
+        why = f"*{capital(found.why)}* ({name}): nothing could be asked of it."
+        return Mrkdwn(f"{why} {capital(LOOK)}.")
+
+    @property
     def look_next(self) -> Mrkdwn:
-        """`2 of 3 pods are not ready: kubectl -n web describe pod api-1`: what was measured, and
-        what to look at; "" where nothing measured says that.
+        """`2 of 3 pods are not ready: kubectl -n web describe pod api-1`: what was measured, unless
+        the verdict tells it above, and what to look at; "" where nothing measured says that.
         """
         found = next_look.next_look(self.incident)
         if found is None:
             return _NOTHING
         command = escape.code(found.command, _COMMAND) if found.command else ""
         at = command or escape.sentence(found.at, _CLAIM)
-        return Mrkdwn(f"{escape.sentence(found.measured, _CLAIM)}: {at}")
+        then = f", {escape.sentence(found.then, _POINT)}" if found.then else ""
+        told = found.measured in (one.out for one in self.near)
+        measured = "" if told else f"{escape.sentence(found.measured, _POINT)}: "
+        return Mrkdwn(f"{measured}{at}{then}")
 
     @property
     def aftermath(self) -> Mrkdwn:

@@ -10,7 +10,7 @@ from tailhound.model import (
     candidates,
     telling,
 )
-from tailhound.model.names import backend_name, capital, cause_name, plural, small
+from tailhound.model.names import backend_name, plural, small
 from tailhound.model.stages import explains
 from tailhound.model.wording import clock, day_clock, duration
 from tailhound.slack import escape, gaps, todo
@@ -62,24 +62,12 @@ class View(OpenView):
         """The lines of slot N."""
         if not self.diagnosis:
             return ()
-        above = candidates.without_sign(self.diagnosis) if self.look == "unknown" else ()
-        return gaps.not_confirmed(self.diagnosis, self.ink, named=above if len(above) < 4 else ())
+        return gaps.not_confirmed(self.diagnosis, self.ink, unknown_above=self.look == "unknown")
 
     @property
     def gaps_summary(self) -> Mrkdwn:
         """Slot N in one line of counts."""
         return gaps.summary(self.diagnosis, self.ink) if self.diagnosis else Mrkdwn("")
-
-    @property
-    def unplaced(self) -> tuple[Mrkdwn, ...]:
-        """Mechanisms that are confirmed and can't be the cause, because no symptom was measured."""
-        return tuple(
-            Mrkdwn(
-                f"*{self.ink.value(capital(cause_name(c.runbook)))}*: "
-                f"{self.ink.link(telling.link(c))}"
-            )
-            for c in self._confirmed()[: max(1, self.ink.lines // 2)]
-        )
 
     @property
     def two(self) -> tuple[Mrkdwn, ...]:

@@ -10,6 +10,7 @@ import pytest
 from tailhound.model import Check, Confidence, Part, Verdict, claims
 from tailhound.model.names import small
 from tailhound.rules.judge import confidence, decided, judge
+from tailhound.rules.lint import lint
 from tailhound.rules.offers import Known, offers
 from tailhound.truth import Truth
 
@@ -165,10 +166,68 @@ def test_what_rules_a_cause_out_is_told_in_the_authors_words_where_they_have_som
 
 
 def test_what_is_so_otherwise_belongs_to_a_claim_that_can_speak_against_the_cause() -> None:
-    for sentence in ("No such claim", "Loses real time"):
-        told = RUNBOOK.replace("otherwise:\n", f"otherwise:\n  {sentence}: nobody waits\n")
-        message = f"no applies, optional or refute claim {sentence!r}"
-        assert any(message in one.message for one in findings(told))
+    told = RUNBOOK.replace("otherwise:\n", "otherwise:\n  No such claim: nobody waits\n")
+    assert any("no claim 'No such claim'" in one.message for one in findings(told))
+
+
+WITH_OR = RUNBOOK.replace(
+    "Stopped in more than a quarter of its periods: cpu.throttled_ratio > strong",
+    "It is stopped, or loses time: cpu.throttled_ratio > strong or cpu.lost > lost",
+)
+
+
+def test_a_claim_with_an_or_that_does_not_hold_is_told_by_what_is_so_and_one_value() -> None:
+    text = WITH_OR.replace("otherwise:\n", "otherwise:\n  It is stopped, or loses time: it runs\n")
+    quiet = {"throttled_ratio": 0.2, "lost": 0.0}
+    judged = judge(load(text), facts(cpu=quiet))
+    check = next(one for one in judged.checks if one.claim == "It is stopped, or loses time")
+    assert (
+        claims.claimed(check).replace("\xa0", " ") == "it runs: throttled 20 %, usually 1 % (x20)"
+    )
+    assert judged.because.replace("\xa0", " ") == (
+        "Decides neither way: nothing refutes it, but it runs: throttled 20 %, usually 1 % (x20)."
+    )
+    held = judge(load(text), facts())
+    check = next(one for one in held.checks if one.claim == "It is stopped, or loses time")
+    assert claims.claimed(check).startswith("it is stopped, or loses time: throttled 62")
+
+
+def test_a_claim_with_an_or_is_asked_what_is_so_when_neither_holds() -> None:
+    message = "say in `otherwise:` what is so when neither holds"
+    assert any(message in one.message for one in lint(load(WITH_OR)))
+    text = WITH_OR.replace("otherwise:\n", "otherwise:\n  It is stopped, or loses time: it runs\n")
+    assert not any(message in one.message for one in lint(load(text)))
+
+
+NOBODY = RUNBOOK.replace(
+    "  - Stopped in more than a quarter of its periods: cpu.throttled_ratio > strong\n",
+    "  - Nothing restarts it: not cpu.has_limit\n"
+    "  - It does not lose time: not (cpu.lost > lost)\n",
+)
+
+
+def test_what_holds_only_because_nothing_was_measured_is_unknown_and_decides_as_before() -> None:
+    """That there is no limit, and no time lost, where nothing of the container is known."""
+    nothing = {"has_limit": False, "lost": 0.0, "throttled_ratio": None, "managed_by": ""}
+    found = facts(cpu={**dict.fromkeys(facts()["cpu"]), **nothing})
+    for check in judge(load(NOBODY), found).part(Part.CONFIRM)[:2]:
+        assert (check.truth, check.taken) == (U, T)
+    something = {**found, "cpu": {**found["cpu"], "throttled_ratio": 0.3}}
+    for check in judge(load(NOBODY), something).part(Part.CONFIRM)[:2]:
+        assert (check.truth, check.taken) == (T, None)
+
+
+def test_that_there_is_no_such_thing_still_rules_a_cause_out() -> None:
+    nothing = {**dict.fromkeys(facts()["cpu"]), "has_limit": False}
+    judged = judge(load(), facts(cpu=nothing))
+    assert judged.verdict is NOT_APPLICABLE
+    assert judged.part(Part.APPLIES)[0].truth is F, "a finding, however little else is known"
+
+
+def test_an_amount_of_none_speaks_against_a_claim_also_where_it_is_all_there_is() -> None:
+    none = {**dict.fromkeys(facts()["cpu"]), "lost": 0.0}
+    lost = next(c for c in judge(load(), facts(cpu=none)).checks if c.claim == "Loses real time")
+    assert lost.truth is F
 
 
 def test_an_optional_claim_that_is_unknown_says_why_where_that_is_known() -> None:

@@ -35,6 +35,7 @@ OPEN: Final = (
     "A claim that nobody knows reads as a finding unless it is quoted as what is not known, with "
     "its cause; unknown causes without a sign are named apart."
 )
+COUNTED: Final = "Each unknown cause stands once, under the name and number of the first line."
 MEASURED: Final = "A value after the end is measured by nobody: what is known is what it was."
 TENSE: Final = "A runbook words its cause in the present; as a name it is true afterwards, too."
 AGAIN: Final = "A second time nothing is measured yet: only what the alert says, and what was."
@@ -87,8 +88,8 @@ EVERYWHERE: Final[Slots] = {
 
 _CPU_EVIDENCE = (Differs("(needs 0.05)\n✓ Req", "(needs 0.05 s per second)\n✓ Req", UNIT),)
 _CPU_GAPS = (
-    Differs("Fix: scrape ingress-nginx and CoreDNS", "Fix: check that its series are scraped.", (
-        "Which exporter has a series is not known; what to check is."
+    Differs("Prometheus. Fix: scrape ingress-nginx and CoreDNS", "Prometheus.", (
+        "What nobody scrapes is no work for this night: its fix stands on the page."
     )),
 )  # fmt: skip
 _CPU_CHAIN = (Differs("Tokens slow: 80 ms", "Inter-token p50: 80 ms", QUANTILE),)
@@ -187,9 +188,12 @@ HERE: Final[Mapping[str, Slots]] = {
             Differs("\n2. *NVMe timeouts*: 0 claims hold, 2 unknown", "", (
                 "A cause of which nothing was measured is near to nothing."
             )),
+            Differs(" Nearest:", " *Unknown (2):*", COUNTED),
+            Differs("collection*: 2", "collection*: slower than twice its own usual: x2.5 (needs "
+                    "x2). 2", "What stands out is told by its value; a count alone tells nothing."),
             Differs("\n*Would decide:* drive health, free space and last trim of `db-1`",
                     ". Not known: “nearly full, or not trimmed for a week”; “cool enough”; + 1 "
-                    "more on the page\n*Unknown, no sign measured:* NVMe timeouts.", OPEN),
+                    "more on the page\n*No sign measured:* NVMe timeouts.", OPEN),
         ),
         "D": (
             Differs(
@@ -203,8 +207,8 @@ HERE: Final[Mapping[str, Slots]] = {
         "E": (
             Differs("? Nearly full, or not trimmed for a week: not measured\n"
                     "? Cool enough: not measured\n? No media errors: not measured",
-                    "? Not known: nearly full, or not trimmed for a week; cool enough; "
-                    "no media errors", ONCE),
+                    "? Not known of SSD garbage collection: nearly full, or not trimmed for a "
+                    "week; cool enough; no media errors", ONCE),
         ),
         "N": (
             Differs("no reclaim), + 8", "no reclaim), other 0 (as usual), + 7", MADE_UP),

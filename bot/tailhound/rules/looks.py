@@ -1,0 +1,68 @@
+"""What a runbook says of its evidence while its cause is not confirmed: what stands out, and what
+to look at. Templates like its paragraph, of the same facts.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tailhound.model import Check, Look, Part, Verdict, wording
+from tailhound.rules.condition.terms import Facts
+from tailhound.rules.says import Says
+from tailhound.truth import Truth
+
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?")
+"""What may be put into a command: a name that is no more than a name."""
+
+_OPEN: Final = (Verdict.UNKNOWN, Verdict.REFUTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """Three checked templates; `command` is None where there is none to paste."""
+
+    stands_out: Says
+    at: Says
+    command: Says | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it, for whoever looks for names."""
+        return " ".join(one.text for one in (self.stands_out, self.at, self.command) if one)
+
+    def render(
+        self, inputs: Mapping[str, Any], facts: Facts, thresholds: Mapping[str, float]
+    ) -> Look | None:
+        """What stands out here; None where a value of it is not known. A command goes where a name
+        in it is not known, or is more than a name.
+        """
+        measured, at = (
+            told.render(inputs, facts, thresholds).rstrip(".")
+            for told in (self.stands_out, self.at)
+        )
+        if not measured or wording.NOT_MEASURED in measured:
+            return None
+        command = ""
+        if self.command:
+            named = {name: _names(found) for name, found in facts.items()}
+            command = self.command.render(_names(inputs), named, thresholds)
+        known = command if wording.NOT_MEASURED not in command else ""
+        return Look(measured=measured, at=at, command=known, then=at if known else "")
+
+
+def _names(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What is a number or no more than a name."""
+    return {
+        key: value
+        for key, value in found.items()
+        if isinstance(value, int | float) or (isinstance(value, str) and _NAME.fullmatch(value))
+    }
+
+
+def stands_out(verdict: Verdict, checks: tuple[Check, ...]) -> bool:
+    """Whether there is something to look at: the cause is not confirmed, and the first claim for it
+    holds by what was measured. That claim says what is out of the ordinary.
+    """
+    first = next((check for check in checks if check.part is Part.CONFIRM), None)
+    return verdict in _OPEN and first is not None and first.truth is Truth.TRUE
