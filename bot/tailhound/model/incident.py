@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from functools import cached_property
 
 from tailhound.model.alert import Alert, Subject, badness
 from tailhound.model.people import Feedback, OnIt, Queued, Silenced
@@ -80,9 +81,11 @@ class Recheck:
     same: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Incident:
     """Everything that a surface (Slack, web, terminal, JSON) needs to show one incident.
+
+    It has no slots: what is read of thousands of alerts at each word of a message is kept.
 
     `id` is short and for people (7F3K). `key` groups alerts (see `diagnosis.group`). `episode`
     counts re-fires inside the reopen window, from 1. `n` counts investigations, from 1.
@@ -143,12 +146,12 @@ class Incident:
         under_way = self.state in (State.INVESTIGATING, State.DEFERRED)
         return self.verdict_stands and (under_way or asked) and self.state is not State.JOINED
 
-    @property
+    @cached_property
     def firing(self) -> tuple[Alert, ...]:
         """The alerts that still fire."""
         return tuple(alert for alert in self.alerts if alert.ends_at is None)
 
-    @property
+    @cached_property
     def worst(self) -> Alert | None:
         """The worst alert that fires, of those that are over when none does; None without any.
 
@@ -156,7 +159,7 @@ class Incident:
         """
         return min(self.firing or self.alerts, key=_rank, default=None)
 
-    @property
+    @cached_property
     def worst_ones(self) -> tuple[Alert, ...]:
         """The worst alert, and those that are as bad, in the order in which they began."""
         alerts = sorted(self.firing or self.alerts, key=_rank)
@@ -188,7 +191,7 @@ class Incident:
         named = self.diagnosis.named if self.diagnosis else ()
         return tuple(dict.fromkeys(filter(None, (labelled, *(cause.owner for cause in named)))))
 
-    @property
+    @cached_property
     def since(self) -> datetime:
         """The earliest start of its alerts."""
         return min((alert.starts_at for alert in self.alerts), default=self.received_at)

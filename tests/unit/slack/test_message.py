@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from tailhound.model import Incident, Recheck, Revised, State, Symptom
+from tailhound.model import Alert, Incident, Recheck, Revised, State, Symptom
+from tailhound.model import incident as incident_module
 from tailhound.slack.blocks import message
 from tailhound.slack.buttons import Offers
 from tests.samples.incidents import (
@@ -55,6 +56,22 @@ def shown(incident: Incident) -> dict[str, str]:
 def _as_in_a_mockup(text: str) -> str:
     plain = DATE.sub("4 min ago", text).replace("\u00a0", " ")
     return re.sub(r"<https?://[^|>]+\|([^>]*)>", r"\1", plain)
+
+
+def test_of_thousands_of_alerts_the_worst_is_looked_for_a_few_times_and_not_at_each_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ranked: list[str] = []
+    rank = incident_module._rank
+
+    def counted(alert: Alert) -> object:
+        ranked.append(alert.fingerprint)
+        return rank(alert)
+
+    monkeypatch.setattr(incident_module, "_rank", counted)
+    alerts = tuple(replace(CONFIRMED.alerts[0], fingerprint=f"f{n}") for n in range(3000))
+    message(replace(CONFIRMED, alerts=alerts), page_url=PAGE, now=NOW)
+    assert 3000 <= len(ranked) <= 5 * 3000
 
 
 def test_who_is_on_it_and_what_is_silenced_is_that_of_the_mockups_in_its_own_place() -> None:
