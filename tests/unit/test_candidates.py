@@ -130,7 +130,8 @@ def test_the_same_claims_are_open_wherever_they_are_told() -> None:
 def test_where_nothing_is_near_an_open_cause_is_not_said_to_be_none() -> None:
     assert candidates.not_known(diagnosis(BLANK)) == ()
     assert candidates.without_sign(diagnosis(BLANK)) == (BLANK,)
-    assert candidates.by_name(diagnosis(BLANK)) == ("no sign measured: KV preemption",)
+    (told,) = candidates.by_name(diagnosis(BLANK))
+    assert told == "without a sign, or not measured: KV preemption"
     bare = replace(BLANK, checks=())
     assert not unusual.is_beyond(diagnosis(bare))
     assert not unusual.is_beyond(diagnosis(DRIVE))

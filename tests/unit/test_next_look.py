@@ -298,8 +298,8 @@ def test_each_unknown_cause_stands_once_under_the_number_of_the_first_line() -> 
     shown = message(of(cause(), bare), page_url="https://bot/i/1", now=NOW)
     (verdict,) = (b["text"]["text"] for b in shown.blocks if b["block_id"][0] == "W")
     assert "2 unknown" in verdict
-    assert "*Unknown (2):*" in verdict
+    assert "0 confirmed.* Unknown (2):\n1. " in verdict
     assert verdict.count("SSD garbage collection") == 1
     assert verdict.count("RDMA fabric") == 1
     alone = message(of(bare), page_url="https://bot/i/1", now=NOW)
-    assert "*Unknown (1), no sign measured:* RDMA fabric." in str(alone.blocks)
+    assert "*Unknown (1), without a sign, or not measured:* RDMA fabric." in str(alone.blocks)

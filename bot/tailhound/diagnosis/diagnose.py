@@ -99,6 +99,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         serves=any(
             item.collector == LATENCY and bool(item.facts.get("symptoms")) for item in evidence
         ),
+        first_token_leads=bool(rows) and rows[0].get("symptom") == "ttft",
     )
     causes = [
         _cause(case, runbook, case.plan.facts_of(runbook, evidence), around)
@@ -174,11 +175,14 @@ def _symptom(case: Case, rows: Rows, evidence: Sequence[Evidence]) -> Symptom | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Around:
-    """What is so for each cause: why there is no symptom, the mode, whether latencies are known."""
+    """What is so for each cause: why there is no symptom, the mode, whether latencies are known and
+    the first token is what leads.
+    """
 
     no_symptom: str
     mode: str
     serves: bool
+    first_token_leads: bool
 
 
 def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause:
@@ -195,7 +199,12 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause
     confirmed = judged.verdict is Verdict.CONFIRMED
     inputs = inputs_of(runbook, case.resolved)
     known = Known(
-        facts=facts, thresholds=thresholds, mode=around.mode, inputs=inputs, serves=around.serves
+        facts=facts,
+        thresholds=thresholds,
+        mode=around.mode,
+        inputs=inputs,
+        serves=around.serves,
+        first_token_leads=around.first_token_leads,
     )
     told = (runbook.cause, runbook.was)
     title, was = runbook.titles(inputs, facts, thresholds) if confirmed else told

@@ -19,6 +19,9 @@ from tailhound.model.unusual import shown
 from tailhound.model.verdict import Cause, Check, Diagnosis, Part, Verdict
 from tailhound.truth import Truth
 
+NO_SIGN = "without a sign, or not measured"
+"""Of a cause for which nothing that was measured speaks."""
+
 
 def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
     """The unknown causes with most measured claims that hold, then fewest open ones; at most 2."""
@@ -163,7 +166,7 @@ def _opened(of: _Same) -> tuple[Open, ...]:
         Open(
             cause,
             stands_out(cause, diagnosis) if cause in near else "",
-            standing(cause) if cause in near else "no sign measured",
+            standing(cause) if cause in near else NO_SIGN,
             open_.get(cause.runbook, ()),
         )
         for cause in (*near, *(one for one in explaining(diagnosis) if one not in near))
@@ -171,11 +174,11 @@ def _opened(of: _Same) -> tuple[Open, ...]:
 
 
 def by_name(diagnosis: Diagnosis | None) -> tuple[str, ...]:
-    """`with a sign, too: cold start`, `no sign measured: API server saturation, RDMA fabric`: the
-    unknown causes that are told by their names alone.
+    """`with a sign, too: cold start`, `without a sign, or not measured: RDMA fabric`: the unknown
+    causes that are told by their names alone.
     """
     found = (("with a sign, too", beyond_the_nearest(diagnosis)),
-             ("no sign measured", without_sign(diagnosis)))  # fmt: skip
+             (NO_SIGN, without_sign(diagnosis)))  # fmt: skip
     return tuple(
         f"{head}: {listed([cause_name(cause.runbook) for cause in causes], 12)}"
         for head, causes in found

@@ -291,11 +291,12 @@ def named(offer: Offer) -> str:
 
 
 def more_offers(left: Sequence[Offer]) -> str:
-    """`2 more and 1 not now`: the suggestions that a list leaves to the page, so that every list
-    counts those that do not fit this case apart; "" for none.
+    """`2 more and 1 held back`: the suggestions that a list leaves to the page, so that
+    every list counts those that do not fit this case apart; "" for none.
     """
     fit = sum(offer.offered for offer in left)
-    counts = ((fit, "more"), (len(left) - fit, "not now"))
+    unfit = len(left) - fit
+    counts = ((fit, "more"), (unfit, "held back"))
     return " and ".join(f"{amount} {what}" for amount, what in counts if amount)
 
 

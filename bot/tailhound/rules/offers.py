@@ -18,7 +18,7 @@ SUGGESTED = "suggested"
 class Known:
     """What guards look at: the facts, the thresholds in force, the mode of the site; and the names
     of the incident. `serves` is false where nothing is known of latencies: what helps has no first
-    token to help.
+    token to help. `first_token_leads`: that is the symptom, so what makes it worse comes last.
     """
 
     facts: Facts
@@ -26,16 +26,23 @@ class Known:
     mode: str = "observe"
     inputs: Mapping[str, Any] = field(default_factory=dict)
     serves: bool = True
+    first_token_leads: bool = False
 
 
 def offers(runbook: Runbook, judged: Judged, known: Known) -> tuple[Offer, ...]:
-    """All mitigations of a runbook, best first.
+    """All mitigations of a runbook, best first: in its order, but for those that make worse what
+    is the symptom.
 
     Nothing is offered unless the cause is confirmed and every guard holds. Where nothing may be
     changed (mode observe or shadow, a draft), a one-click mitigation with steps is suggested, one
     without steps is not offered.
     """
-    return tuple(_offer(runbook, mitigation, judged, known) for mitigation in runbook.mitigations)
+    found = (_offer(runbook, mitigation, judged, known) for mitigation in runbook.mitigations)
+    return tuple(sorted(found, key=lambda offer: known.first_token_leads and _worsens(offer)))
+
+
+def _worsens(offer: Offer) -> bool:
+    return offer.ttft.startswith("worse")
 
 
 def _offer(runbook: Runbook, mitigation: Mitigation, judged: Judged, known: Known) -> Offer:

@@ -17,7 +17,7 @@ from tailhound.model import (
     unusual,
 )
 from tailhound.model.aftermath import aftermath
-from tailhound.model.candidates import Open
+from tailhound.model.candidates import NO_SIGN, Open
 from tailhound.model.gaps import next_gap
 from tailhound.model.impossible import LOOK
 from tailhound.model.names import capital, cause_name, plural, small
@@ -39,7 +39,7 @@ more than one thing that is unusual.
 _SHOWN = 40
 """Characters of a name that can't exist."""
 
-_NAME, _CLAIM, _POINT = 40, 110, 180
+_NAME, _CLAIM, _POINT, _GAP = 40, 110, 180, 120
 """Characters of a cause's name, of a claim and of something unusual, that are shown in any case."""
 
 _COMMAND = 320
@@ -66,17 +66,17 @@ class OpenView(VerdictView):
         near = [self._near(one) for one in self.near]
         lines = [Mrkdwn(f"{n}. {line}") for n, line in enumerate(near, 1)]
         others = self._others(candidates.beyond_the_nearest(self.diagnosis), "With a sign, too")
-        bare = self._others(candidates.without_sign(self.diagnosis), "No sign measured")
+        bare = self._others(candidates.without_sign(self.diagnosis), capital(NO_SIGN))
         if not lines and bare:
-            return (Mrkdwn(f"{self.unknown_head.removesuffix(':*')}, {small(bare)}"),)
+            return (Mrkdwn(f"*{self.unknown_head.removesuffix(':')}, {small(bare)}"),)
         rest = [Mrkdwn(f"*{line}") for line in (others, bare) if line]
         return (*lines, *rest)
 
     @property
     def unknown_head(self) -> Mrkdwn:
-        """`*Unknown (2):*`: what stands above the unknown causes."""
+        """`Unknown (2):`: what stands above the unknown causes."""
         causes = self.diagnosis.causes if self.diagnosis else ()
-        return Mrkdwn(f"*Unknown ({sum(c.verdict is Verdict.UNKNOWN for c in causes)}):*")
+        return Mrkdwn(f"Unknown ({sum(c.verdict is Verdict.UNKNOWN for c in causes)}):")
 
     @property
     def unplaced(self) -> tuple[Mrkdwn, ...]:
@@ -107,14 +107,14 @@ class OpenView(VerdictView):
         return f"*{self._cause(one.cause, first=True)}*: {told}"
 
     def _others(self, found: Sequence[Cause], head: str) -> str:
-        """`No sign measured:* API server saturation. RDMA fabric can be checked by hand: ..`."""
+        """`Without a sign, or not measured:* RDMA fabric. It can be checked by hand: ..`."""
         if not found:
             return ""
         most = min(6, max(3, self.ink.lines))
         names = [self._cause(cause) for cause in found[:most]]
         left = len(found) - len(names)
         told = f"{', '.join(names)}{f' + {left} more' if left else ''}"
-        way = self._checkable if head.startswith("No sign") else ""
+        way = self._checkable if head == capital(NO_SIGN) else ""
         return f"{head}:* {told}. {way}".rstrip()
 
     @property
@@ -232,15 +232,19 @@ class OpenView(VerdictView):
     @property
     def next_gap(self) -> Mrkdwn:
         """`RDMA fabric could not be checked: gpu-node-1 sent no SSH banner. Check that SSH to
-        gpu-node-1 is up`: the gap to close first, without its full stop; "" where nothing is open.
+        gpu-node-1 is up`: the gap to close first, without its full stop; "" where nothing is open,
+        or there is no room for it.
         """
         found = next_gap(self.diagnosis) if self.diagnosis else None
         if found is None:
             return Mrkdwn("")
         name, gap = found
         fix = gap.fix.removesuffix("check again").removesuffix(", then ")
-        why = self.ink.sentence(gap.reason.removeprefix("not asked: "))
-        first = f"{self.ink.value(capital(name))} could not be checked: {why}"
+        reason = gap.reason.removeprefix("not asked: ")
+        told = f"{capital(name)} could not be checked: {reason}"
+        if len(told) > max(_GAP, self.ink.sentence_length) or not self.ink.lines:
+            return _NOTHING  # half of it is no use, and the page has it
+        first = escape.sentence(told, len(told))
         return Mrkdwn(f"{first}. {self.ink.whole(capital(fix))}" if fix else first)
 
     @property

@@ -79,6 +79,12 @@ class VerdictView(PeopleView):
         return self.ink.value(capital(self.symptom.name)) if self.symptom else Mrkdwn("")
 
     @property
+    def symptom_was(self) -> str:
+        """`was`, `were`: of errors there are several."""
+        several = self.symptom is not None and self.symptom.name.endswith("errors")
+        return "were" if several else "was"
+
+    @property
     def symptom_value(self) -> Mrkdwn:
         """`80 ms`, `at least 60 s`."""
         found = self.symptom

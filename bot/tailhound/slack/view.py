@@ -42,7 +42,7 @@ class View(OpenView):
         if self.diagnosis and self.diagnosis.outlook is Outlook.TWO_FIT:
             first, *others = self.causes
             told = [("A ", first), *(("B ", cause) for cause in others)]
-        lettered = told or self._open_causes()
+        lettered = told or ([] if self.look == "resolved" else self._open_causes())
         return claim_lines(lettered, self.ink, evidence=evidence, against=bool(told))
 
     def _open_causes(self) -> list[tuple[str, Cause]]:

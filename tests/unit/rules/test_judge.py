@@ -287,6 +287,17 @@ def test_a_confirmed_cause_offers_what_its_guards_allow() -> None:
     )
 
 
+@pytest.mark.parametrize("leads", [False, True])
+def test_what_makes_the_first_token_worse_comes_last_where_that_is_the_symptom(leads: bool) -> None:
+    runbook, found = (
+        load(changed(("    ttft: better\n    cost", "    ttft: worse\n    cost"))),
+        facts(),
+    )
+    known = Known(facts=found, thresholds=runbook.values, first_token_leads=leads)
+    told = [offer.id for offer in offers(runbook, judge(runbook, found), known)]
+    assert told == (["match-threads", "raise-limit"] if leads else ["raise-limit", "match-threads"])
+
+
 def test_an_unknown_guard_is_no_permission() -> None:
     assert offered(node_cpu=None)["raise-limit"] == ("“The node has room” is unknown: not measured")
 

@@ -188,12 +188,12 @@ HERE: Final[Mapping[str, Slots]] = {
             Differs("\n2. *NVMe timeouts*: 0 claims hold, 2 unknown", "", (
                 "A cause of which nothing was measured is near to nothing."
             )),
-            Differs(" Nearest:", " *Unknown (2):*", COUNTED),
+            Differs(" Nearest:", " Unknown (2):", COUNTED),
             Differs("collection*: 2", "collection*: slower than twice its own usual: x2.5 (needs "
                     "x2). 2", "What stands out is told by its value; a count alone tells nothing."),
             Differs("\n*Would decide:* drive health, free space and last trim of `db-1`",
                     ". Not known: “nearly full, or not trimmed for a week”; “cool enough”; + 1 "
-                    "more on the page\n*No sign measured:* NVMe timeouts.", OPEN),
+                    "more on the page\n*Without a sign, or not measured:* NVMe timeouts.", OPEN),
         ),
         "D": (
             Differs(
