@@ -3,7 +3,18 @@
 from dataclasses import replace
 from typing import Any
 
-from tailhound.model import Incident, Outlook, Stage, State, Symptom
+from tailhound.model import (
+    Evidence,
+    EvidenceStatus,
+    FactValue,
+    Incident,
+    Outlook,
+    Stage,
+    State,
+    Subject,
+    SubjectKind,
+    Symptom,
+)
 from tailhound.model.aftermath import aftermath
 from tailhound.slack.blocks import message
 from tests.samples.incidents import RESOLVED, UNKNOWN
@@ -25,6 +36,19 @@ def over(slows: int = 1, **more: Any) -> Incident:
     found: dict[str, Any] = {"causes": causes, "symptom": SHARE, "stages": (QUIET,)}
     diagnosis = replace(asked, **(found | more))
     return replace(UNKNOWN, state=State.RESOLVED, resolved_at=at(38), diagnosis=diagnosis)
+
+
+def test_it_tells_which_containers_could_not_be_created_on_the_node_it_was_about() -> None:
+    facts: dict[str, FactValue] = {"stuck_pods_count": 2}
+    found = Evidence(
+        name="a", collector="prometheus.node_agents", status=EvidenceStatus.COLLECTED, facts=facts
+    )
+    it = replace(over(evidence=(found,)), subject=Subject(kind=SubjectKind.NODE, node="ci-3"))
+    assert "2 pods of ci-3 could not create containers then" in aftermath(it)
+    nothing = replace(found, facts={"stuck_pods_count": 0})
+    assert it.diagnosis is not None
+    quiet = replace(it, diagnosis=replace(it.diagnosis, evidence=(nothing,)))
+    assert not any("containers" in one for one in aftermath(quiet))
 
 
 def test_it_tells_when_it_was_measured_last_that_no_stage_grew_and_what_the_causes_are_about() -> (

@@ -20,6 +20,7 @@ from tailhound.model import (
     Seen,
     Stage,
     Subject,
+    SubjectKind,
     Symptom,
     Verdict,
 )
@@ -55,6 +56,30 @@ def pods(*ready: bool | None, **more: Any) -> Evidence:
         pods_count=len(ready),
         ready_count=sum(one is True for one in ready),
     )
+
+
+def stuck(count: int | None, node: str = "ci-3") -> Incident:
+    """An alert about a node, without a cause."""
+    assert UNKNOWN.diagnosis is not None
+    found = evidence("prometheus.node_agents", stuck_pods_count=count)
+    subject = Subject(kind=SubjectKind.NODE, node=node)
+    return replace(
+        UNKNOWN, subject=subject, diagnosis=replace(UNKNOWN.diagnosis, evidence=(found,))
+    )
+
+
+def test_containers_that_a_node_cannot_create_send_one_to_that_node() -> None:
+    look = next_look(stuck(2))
+    assert look is not None
+    assert look.measured == "2 pods of ci-3 can't create containers"
+    assert look.command == "kubectl get pods -A -o wide --field-selector spec.nodeName=ci-3"
+    assert "journalctl -u containerd" in look.then
+    hostile = next_look(stuck(2, node="ci-3; reboot"))
+    assert hostile is not None
+    assert hostile.command == ""
+    for count in (0, None):
+        other = next_look(stuck(count))
+        assert other is None or "create containers" not in other.measured
 
 
 def replicas(missing: int | None, wanted: int | None = 3) -> Evidence:

@@ -1,5 +1,7 @@
 """What is known of an incident that is over and had no cause confirmed. Nothing here is escaped."""
 
+from tailhound.model.evidence import facts_of
+from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
 from tailhound.model.names import plural
 from tailhound.model.stages import as_fast_as_usual
@@ -16,7 +18,12 @@ def aftermath(incident: Incident) -> tuple[str, ...]:
     if not over or diagnosis is None or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
         return ()
     stages = "no stage of a request was slower than usual" if as_fast_as_usual(diagnosis) else ""
-    found = (_last_measured(incident, diagnosis), stages, _of_slowness(diagnosis))
+    found = (
+        _last_measured(incident, diagnosis),
+        _stuck(incident, diagnosis),
+        stages,
+        _of_slowness(diagnosis),
+    )
     return tuple(one for one in found if one)
 
 
@@ -26,6 +33,15 @@ def _last_measured(incident: Incident, diagnosis: Diagnosis) -> str:
     if diagnosis.symptom is None or diagnosis.decided_at is None or end is None:
         return ""
     return f"last measured {day_clock(diagnosis.decided_at, end)}; what it is now: not measured"
+
+
+def _stuck(incident: Incident, diagnosis: Diagnosis) -> str:
+    """What next time would be looked at first: the containers that the node could not create."""
+    facts = facts_of("prometheus.node_agents", diagnosis.evidence)
+    count, node = number_of(facts.get("stuck_pods_count")), incident.subject.node
+    if not count or not node:
+        return ""
+    return f"{plural(round(count), 'pod')} of {node} could not create containers then"
 
 
 def _of_slowness(diagnosis: Diagnosis) -> str:

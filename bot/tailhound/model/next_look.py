@@ -23,6 +23,7 @@ from tailhound.model.verdict import Diagnosis, Look, Outlook
 
 _REPLICAS, _ROLLOUT = "prometheus.replicas", "kubernetes.rollout"
 _SCALER, _SUBJECT = "prometheus.autoscaler", "tailhound.subject"
+_AGENTS = "prometheus.node_agents"
 
 _EDGES: Final = ("the ingress", "the mesh")
 """Who counts failed requests in front of the pods."""
@@ -36,7 +37,7 @@ def next_look(incident: Incident) -> Look | None:
     diagnosis = incident.diagnosis
     if diagnosis is None or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
         return None
-    seen = _Seen(diagnosis, incident.subject.namespace)
+    seen = _Seen(diagnosis, incident.subject.namespace, incident.subject.node)
     return next((look for rule in _RULES if (look := rule(seen)) is not None), None)
 
 
@@ -46,6 +47,7 @@ class _Seen:
 
     diagnosis: Diagnosis
     namespace: str
+    node: str = ""
 
     def facts(self, collector: str) -> Mapping[str, FactValue]:
         """The facts of a collector that answered; none where it did not."""
@@ -88,6 +90,19 @@ def _not_ready(seen: _Seen) -> Look | None:
     are = "are" if short > 1 else "is"
     text = f"{round(short)} of {plural(round(wanted), 'replica')} {are} not in service"
     return Look(f"{text}{_unasked(seen)}", "why they are not", seen.kubectl("get", "pods"))
+
+
+def _stuck(seen: _Seen) -> Look | None:
+    """Containers that the alert's node can't create."""
+    count = seen.amount(_AGENTS, "stuck_pods_count")
+    if not count or not seen.node:
+        return None
+    which = f"spec.nodeName={seen.node}"
+    words = ("kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", which)
+    command = shlex.join(words) if _NAME.fullmatch(seen.node) else ""
+    told = f"{plural(round(count), 'pod')} of {seen.node} can't create containers"
+    then = "the events of one that waits, and there: journalctl -u containerd"
+    return Look(told, then, command, then if command else "")
 
 
 def _unasked(seen: _Seen) -> str:
@@ -163,6 +178,7 @@ def _load(seen: _Seen) -> Look | None:
 
 
 _RULES: Final[tuple[Callable[[_Seen], Look | None], ...]] = (
+    _stuck,
     _not_ready,
     _in_front,
     _looks,
