@@ -23,7 +23,7 @@ from tests.unit.web.test_incident_page import text_of
 
 QUIET = Stage(stage="decode", seconds=3.0, usual_seconds=3.0)
 SHARE = Symptom(name="error share at the ingress", value=0.32, unit="ratio", usual=0.0)
-MEASURED = "last measured 03:02 UTC; what it is now: not measured"
+MEASURED = "last measured 03:02 UTC, and not since"
 NOT_SLOWER = "no stage of a request was slower than usual"
 
 

@@ -82,7 +82,7 @@ def test_one_runbook_is_shown_with_claims_thresholds_tests_and_changes(terminal:
     assert "asks Prometheus (4), Kubernetes (1)" in lines
     assert any(
         line.startswith(
-            "changes   raise-limit (suggested, medium risk: its neighbours get less CPU)"
+            "changes   raise-limit (suggested, medium risk: neighbours get less CPU, and it"
         )
         for line in lines
     )

@@ -7,6 +7,7 @@ import pytest
 
 from tailhound.cli.text import rows
 from tailhound.model import (
+    Asked,
     Bound,
     Cause,
     Check,
@@ -328,3 +329,17 @@ def test_each_unknown_cause_stands_once_under_the_number_of_the_first_line() -> 
     assert verdict.count("RDMA fabric") == 1
     alone = message(of(bare), page_url="https://bot/i/1", now=NOW)
     assert "*Unknown (1), without a sign, or not measured:* RDMA fabric." in str(alone.blocks)
+
+
+def test_a_host_that_does_not_answer_is_looked_at_before_what_is_on_it() -> None:
+    found = of(cause())
+    assert found.diagnosis is not None
+    for status, first in ((EvidenceStatus.TIMEOUT, True), (EvidenceStatus.COLLECTED, False)):
+        asked = Asked(backend="ssh db-1", question="nvme list", status=status)
+        host = replace(evidence("ssh.drive_health"), asked=(asked,), status=status)
+        diagnosis = replace(found.diagnosis, evidence=(*found.diagnosis.evidence, host))
+        look = next_look(replace(found, diagnosis=diagnosis))
+        assert look is not None
+        assert (look.command == "kubectl describe node db-1") is first
+        assert ("whether db-1 is up, for it does not answer SSH; then" in look.text) is first
+        assert "iostat -x nvme0n1 1" in look.text

@@ -165,7 +165,7 @@ def test_no_shipped_step_has_a_placeholder_of_which_nobody_says_where_to_find_it
 
 
 _NO_PLACEHOLDERS = {
-    *("API", "BLAS", "CUDA", "ECMP", "ECN", "KEDA", "LVM", "NUMA", "PFC", "UCX"),
+    *("API", "BLAS", "CUDA", "ECMP", "ECN", "KEDA", "LVM", "NCCL", "NUMA", "PFC", "UCX"),
     *("NVIDIA", "SYMPTOM"),
     *("GOMAXPROCS", "LMCACHE_MAX_LOCAL_CPU_SIZE", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"),
     *("UCX_RC_ECE", "UCX_TLS", "DISC", "MAX", "FSTYPE", "OPTIONS", "TARGET"),

@@ -87,10 +87,10 @@ def test_health_is_claimed_only_where_everything_was_measured_and_compared() -> 
                     name="latency",
                     collector=LATENCY,
                     status=EvidenceStatus.SKIPPED,
-                    reason="not asked: nobody could tell the pods of this incident",
+                    reason="not asked: no pods are known for this incident",
                 ),
             ),
-            "unknown (nobody could tell the pods of this incident)",
+            "unknown (no pods are known for this incident)",
         ),
         (
             (evidence(status=EvidenceStatus.EMPTY, reason="no such series"),),

@@ -10,6 +10,7 @@ from tailhound.diagnosis.resolved import blamed
 from tailhound.flow import Collector
 from tailhound.model import Evidence, EvidenceStatus, FactValue
 from tailhound.model.symptomless import NOTHING_KNOWN
+from tailhound.model.unanswered import KNOWN_HERE
 from tailhound.rules.expression import Condition
 from tailhound.rules.runbook import EvidencePlan, Runbook
 from tailhound.truth import Truth
@@ -171,7 +172,7 @@ def _filled(
             why = blamed(resolved.notes)
             if why.startswith(NOTHING_KNOWN):  # the same for pods, nodes and namespace
                 return None, why
-            told = f"nobody could tell the {name} of this incident"
+            told = f"no {name} {'are' if name.endswith('s') else 'is'} {KNOWN_HERE}"
             return None, f"{told}: {why}" if why else told
         values[name] = value
     return collector.params(**values), ""

@@ -32,7 +32,7 @@ def _last_measured(incident: Incident, diagnosis: Diagnosis) -> str:
     end = incident.resolved_at
     if diagnosis.symptom is None or diagnosis.decided_at is None or end is None:
         return ""
-    return f"last measured {day_clock(diagnosis.decided_at, end)}; what it is now: not measured"
+    return f"last measured {day_clock(diagnosis.decided_at, end)}, and not since"
 
 
 def _stuck(incident: Incident, diagnosis: Diagnosis) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tailhound.model.evidence import Asked, EvidenceStatus
+from tailhound.model.unanswered import KNOWN_HERE
 from tailhound.model.wording import cut
 
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -22,7 +23,7 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     "node": _HOST,
 }
 _BEGINS: Final = re.compile(r"[\w-]*")
-_NOT_ASKED: Final = ("not asked: nobody could tell", "no pods are known: ")
+_NOT_ASKED: Final = "no pods are known: "
 _REFUSED: Final = "can't be part of a Kubernetes API path"
 
 
@@ -49,7 +50,8 @@ class Impossible:
         as nobody could tell of what.
         """
         if asked.status is EvidenceStatus.SKIPPED:
-            return _REFUSED in asked.detail or asked.detail.startswith(_NOT_ASKED)
+            unknown = KNOWN_HERE in asked.detail or asked.detail.startswith(_NOT_ASKED)
+            return _REFUSED in asked.detail or unknown
         begins = _BEGINS.match(self.name)
         holds = begins is not None and begins[0] in asked.question
         return asked.status is EvidenceStatus.EMPTY and holds

@@ -18,6 +18,7 @@ from tailhound.model.names import plural
 from tailhound.model.neighbours import capacity
 from tailhound.model.stages import as_fast_as_usual
 from tailhound.model.symptomless import LATENCY
+from tailhound.model.unanswered import hosts_down
 from tailhound.model.unusual import unusual
 from tailhound.model.verdict import Diagnosis, Look, Outlook
 
@@ -38,7 +39,20 @@ def next_look(incident: Incident) -> Look | None:
     if diagnosis is None or diagnosis.outlook is not Outlook.NONE_CONFIRMED:
         return None
     seen = _Seen(diagnosis, incident.subject.namespace, incident.subject.node)
-    return next((look for rule in _RULES if (look := rule(seen)) is not None), None)
+    found = next((look for rule in _RULES if (look := rule(seen)) is not None), None)
+    return _up_first(found, diagnosis) if found else None
+
+
+def _up_first(look: Look, diagnosis: Diagnosis) -> Look:
+    """The host first, where what is to be looked at is on one that does not answer."""
+    words = set(re.findall(r"[\w.-]+", f"{look.measured} {look.at} {look.then}"))
+    silent = (name for name in hosts_down(diagnosis.evidence) if name in words)
+    host = next(silent, "")
+    if not host:
+        return look
+    command = shlex.join(("kubectl", "describe", "node", host)) if _NAME.fullmatch(host) else ""
+    then = f"whether {host} is up, for it does not answer SSH; then {look.command or look.at}"
+    return Look(look.measured, then, command, then if command else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from tailhound.model.evidence import ANSWERED, Asked, Evidence, EvidenceStatus
 _SILENT = (EvidenceStatus.TIMEOUT, EvidenceStatus.UNREACHABLE)
 SPARED = "not asked: the API server refuses most requests"
 """How the detail of a question begins that was kept from an API server in trouble."""
+KNOWN_HERE = "known for this incident"
+"""How the detail of a question ends, or goes on, that was not asked: `no namespace is ..`."""
+
 _COMMENT = "  # "
 """What stands between a query of Prometheus and the time at which it was asked."""
 
@@ -23,6 +26,12 @@ def down(evidence: Iterable[Evidence]) -> Mapping[str, Asked]:
     alive = {one.backend for one in asked if one.status in ANSWERED}
     silent = [one for one in asked if one.status in _SILENT and one.backend not in alive]
     return {one.backend: one for one in reversed(silent)}
+
+
+def hosts_down(evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    """The hosts that gave no answer to anything over SSH, by name."""
+    ssh = (name.partition(" ") for name in down(evidence))
+    return tuple(host for kind, _, host in ssh if kind == "ssh" and host)
 
 
 def spared(evidence: Iterable[Evidence]) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tailhound.model import Check, Confidence, Part, Verdict, claims, reasons
-from tailhound.model.names import capital, plural, small
+from tailhound.model.names import capital, cause_name, listed, plural, small
 from tailhound.rules.expression import Answer, Facts
 from tailhound.rules.runbook import Claim, Runbook
 from tailhound.truth import Truth, all_of, any_of
@@ -180,13 +180,27 @@ def _undecided(applies: Sequence[Check], confirm: Sequence[Check], refute: Seque
     return f"Decides neither way: nothing refutes it, but {told}"
 
 
-def _lowers(claim: Claim, check: Check, why_open: Callable[[Check], str]) -> str:
+def _lowers(runbook: Runbook, claim: Claim, check: Check, why_open: Callable[[Check], str]) -> str:
     """What lowers the confidence, where an optional claim is not true."""
     if check.counts is Truth.UNKNOWN:
         why = why_open(check)
+        if not why and (lacking := _lacking(runbook, check)):
+            return lacking
         told = f"not measured whether {_whether(claims.brief(claim.sentence))}"
         return f"{why}, so it is {told}" if why else told
     return claim.otherwise or f"“{claim.sentence}” does not hold"
+
+
+def _lacking(runbook: Runbook, check: Check) -> str:
+    """`pause frames: not measured`: the evidence that a claim lacks while others of it answered; ""
+    where nothing of it was measured, or some of the same evidence.
+    """
+    measured = {seen.name.partition(".")[0] for seen in check.seen if seen.value is not None}
+    absent = dict.fromkeys(fact.partition(".")[0] for fact in check.missing)
+    if not measured or not absent or measured & absent.keys():
+        return ""
+    asked = (runbook.collector(f"{name}.any").partition(".")[2] or name for name in absent)
+    return f"{listed([cause_name(one) for one in asked], 3)}: not measured"
 
 
 def _whether(sentence: str) -> str:
@@ -216,7 +230,7 @@ def confidence(
     reasons: list[tuple[Confidence, str]] = []
     optional = zip(runbook.optional, judged.part(Part.OPTIONAL), strict=True)
     open_ = [
-        _lowers(claim, check, why_open)
+        _lowers(runbook, claim, check, why_open)
         for claim, check in optional
         if check.counts is not Truth.TRUE
     ]

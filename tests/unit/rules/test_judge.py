@@ -246,6 +246,22 @@ def test_an_unknown_claim_that_denies_is_asked_about_without_a_double_no() -> No
     assert told == "not measured whether any rollout replaces its pods"
 
 
+def test_of_a_claim_that_was_measured_in_part_the_evidence_that_lacks_is_named() -> None:
+    claim = load().optional[0].sentence
+    runbook = load(
+        changed(
+            (
+                f"{claim}: queue.wait_seconds_ratio > long",
+                f"{claim}: queue.wait_seconds_ratio > long or node_cpu.idle_ratio > room",
+            )
+        )
+    )
+    judged = judge(runbook, facts(queue={"wait_seconds_ratio": 1.0}, node_cpu=None))
+    assert confidence(runbook, judged) == (Confidence.MEDIUM, "node: not measured")
+    nothing = judge(runbook, facts(queue={"wait_seconds_ratio": None}, node_cpu=None))
+    assert confidence(runbook, nothing)[1].startswith("not measured whether ")
+
+
 def test_what_lowers_the_confidence_is_told() -> None:
     runbook = load()
     judged = judge(runbook, facts())

@@ -83,7 +83,7 @@ def test_a_runbook_says_how_it_stands_to_others_what_can_be_done_and_where_it_wa
     assert "Leads to Probe failure" in text
     assert "What can be done (3)" in text
     assert "Raise the CPU limit by half suggested" in text
-    risk = "its neighbours get less CPU; where it can't grow in place, it restarts"
+    risk = "neighbours get less CPU, and it may restart"
     assert f"Medium risk: {risk}. Cost none while the node has idle CPU" in text
     assert "Cause found llm / chat-json severity page CPU throttling" in text
     assert "All incidents of this cause" in text
