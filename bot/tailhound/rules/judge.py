@@ -193,12 +193,17 @@ def _lowers(runbook: Runbook, claim: Claim, check: Check, why_open: Callable[[Ch
 
 def _lacking(runbook: Runbook, check: Check) -> str:
     """`pause frames: not measured`: the evidence that a claim lacks while others of it answered; ""
-    where nothing of it was measured, or some of the same evidence.
+    where nothing of it was measured, or some of the same evidence. What is asked only in some cases
+    is named where nothing else lacks.
     """
     measured = {seen.name.partition(".")[0] for seen in check.seen if seen.value is not None}
     absent = dict.fromkeys(fact.partition(".")[0] for fact in check.missing)
     if not measured or not absent or measured & absent.keys():
         return ""
+    always = {
+        name for name in absent if name in runbook.evidence and not runbook.evidence[name].when
+    }
+    absent = {name: None for name in absent if name in always} or absent
     asked = (runbook.collector(f"{name}.any").partition(".")[2] or name for name in absent)
     return f"{listed([cause_name(one) for one in asked], 3)}: not measured"
 
