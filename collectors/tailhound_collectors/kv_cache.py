@@ -15,12 +15,14 @@ from tailhound.model.facts import Series, fact
 from tailhound.requests import Vector
 from tailhound_collectors.discovery import Found, find
 from tailhound_collectors.engine import EngineParams, gauge
+from tailhound_collectors.lengths import mean_of
 from tailhound_collectors.reading import (
     WINDOW,
     by,
     counted,
     history,
     named,
+    ratio,
     side_by_side,
     summed,
     usually,
@@ -51,7 +53,8 @@ class KvCache:
     `preemptions_per_request` is per finished request of the last five minutes; when nothing
     finished, as if one had. `preemptions_per_second_usual` and `usage_ratio_usual` are the worst
     pod's, whichever that was. `running_count` is the busiest rank's, which a limit on concurrent
-    sequences is about. `pool_tokens` is the smallest pool.
+    sequences is about. `pool_tokens` is the smallest pool. `prompt_tokens` and `output_tokens` are
+    the mean lengths of what finished on all pods in the last five minutes: what fills the pool.
     """
 
     engine: str | None = None
@@ -72,6 +75,12 @@ class KvCache:
     preempting_pods_count: int | None = None
     pods_count: int | None = None
     pool_tokens: float | None = None
+    prompt_tokens: float | None = None
+    prompt_tokens_usual: float | None = None
+    prompt_times: float | None = None
+    output_tokens: float | None = None
+    output_tokens_usual: float | None = None
+    output_times: float | None = None
     pods: tuple[KvPodRow, ...] | None = None
     usage_ratio_series: Series | None = None
     usage_ratio_usual_series: Series | None = None
@@ -118,7 +127,7 @@ def _of(found: Found, facts: KvCache, usual: Sequence[float]) -> Reading[KvCache
         return facts
     facts = _worst(facts, per_pod)
     facts = replace(facts, pool_tokens=_pool_tokens(replies["pool"]))
-    return (yield from _since_when(facts, (f"max ({preempted})", f"max ({usage})"), usual))
+    return (yield from _since_when(found, facts, (f"max ({preempted})", f"max ({usage})"), usual))
 
 
 def preempted_by_pod(found: Found) -> str:
@@ -196,16 +205,29 @@ def _worst(facts: KvCache, per_pod: Mapping[str, Values]) -> KvCache:
 
 
 def _since_when(
-    facts: KvCache, queries: tuple[str, str], usual: Sequence[float]
+    found: Found, facts: KvCache, queries: tuple[str, str], usual: Sequence[float]
 ) -> Reading[KvCache]:
-    """What is usual for the worst pod, and the samples that onsets are read from."""
+    """What is usual for the worst pod, how long requests are against usual, and the samples that
+    onsets are read from.
+    """
     preempted, usage = queries
-    pairs = yield from side_by_side([usually(preempted, usual), usually(usage, usual)])
+    lengths = [
+        mean_of(found.family.of(meaning), found.here)
+        for meaning in ("prompt_length", "output_length")
+    ]
+    pairs = yield from side_by_side(usually(promql, usual) for promql in (*queries, *lengths))
+    _, _, prompt, output = pairs
     series = yield from side_by_side([history(preempted, usual), history(usage, usual)])
     return replace(
         facts,
         preemptions_per_second_usual=pairs[0][1],
         usage_ratio_usual=pairs[1][1],
+        prompt_tokens=prompt[0],
+        prompt_tokens_usual=prompt[1],
+        prompt_times=ratio(*prompt),
+        output_tokens=output[0],
+        output_tokens_usual=output[1],
+        output_times=ratio(*output),
         preemptions_per_second_series=series[0][0],
         preemptions_per_second_usual_series=series[0][1],
         usage_ratio_series=series[1][0],

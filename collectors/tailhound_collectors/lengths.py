@@ -102,7 +102,7 @@ def _questions(family: Family, here: str) -> tuple[str, ...]:
         _quantile(0.5, family.of("prompt_length"), here, WINDOW),
         _quantile(0.95, family.of("prompt_length"), here, WINDOW),
         _quantile(0.95, family.of("output_length"), here, WINDOW),
-        _mean(family.of("computed_length"), here),
+        mean_of(family.of("computed_length"), here),
         _pace(family, here),
         summed(family.of("prompt"), here, window=WINDOW),
         " or ".join(
@@ -118,7 +118,8 @@ def _quantile(q: float, names: Sequence[str], here: str, window: str) -> str:
     )
 
 
-def _mean(names: Sequence[str], here: str) -> str:
+def mean_of(names: Sequence[str], here: str) -> str:
+    """The mean length of the requests that finished in the window; "" without such a series."""
     return " or ".join(
         f"(sum (rate({name}_sum{here}[{WINDOW}])) / sum (rate({name}_count{here}[{WINDOW}])))"
         for name in names

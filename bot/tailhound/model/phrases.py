@@ -92,6 +92,10 @@ PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
         "preemptions_per_second": "{} preempted",
         "usage_ratio": "{} full",
         "running_count": "{} running",
+        "prompt_tokens": "{} a prompt on average",
+        "output_tokens": "{} an answer on average",
+        "prompt_times": "{} the usual length of prompts",
+        "output_times": "{} the usual length of answers",
     },
     "prometheus.request_latency": {
         "slowdown_ratio": "{} its usual time",

@@ -51,6 +51,44 @@ VLLM = {
 }
 
 
+LENGTHS = {
+    "sum (rate(vllm:request_prompt_tokens_sum": {
+        "now": vector(({}, 45000.0)),
+        "past": vector(({}, 900.0)),
+    },
+    "sum (rate(vllm:request_generation_tokens_sum": {
+        "now": vector(({}, 120.0)),
+        "past": vector(({}, 100.0)),
+    },
+}
+
+
+def test_how_long_prompts_and_outputs_are_is_told_against_their_usual_lengths() -> None:
+    facts = collected({**LENGTHS, **VLLM})
+    assert (facts.prompt_tokens, facts.prompt_tokens_usual) == (45000, 900)
+    assert facts.prompt_times == pytest.approx(50)
+    assert (facts.output_tokens, facts.output_tokens_usual) == (120, 100)
+    assert facts.output_times == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize("missing", [EMPTY, TIMEOUT])
+def test_lengths_that_nobody_told_are_neither_long_nor_as_usual(missing: Missing) -> None:
+    facts = collected({**VLLM, **dict.fromkeys(LENGTHS, missing)})
+    assert facts.preemptions_count == pytest.approx(150)
+    assert (facts.prompt_tokens, facts.prompt_tokens_usual, facts.prompt_times) == (None,) * 3
+    assert (facts.output_tokens, facts.output_tokens_usual, facts.output_times) == (None,) * 3
+
+
+def test_a_length_without_history_has_no_usual_one() -> None:
+    new = {key: {"now": value["now"], "past": EMPTY} for key, value in LENGTHS.items()}
+    facts = collected({**new, **VLLM})
+    assert (facts.prompt_tokens, facts.prompt_tokens_usual, facts.prompt_times) == (
+        45000,
+        None,
+        None,
+    )
+
+
 def test_the_facts_are_those_of_the_pod_that_preempts_most_though_another_is_fuller() -> None:
     facts = collected(VLLM)
     assert (facts.pod, facts.usage_ratio, facts.waiting_count) == ("a", 0.97, 9)
@@ -138,6 +176,8 @@ def test_sglang_counts_retractions_and_before_the_first_one_its_gauge_says_none(
 
     facts = drive(KvCacheCollector().collect(PARAMS), answer)
     assert (facts.engine, facts.preemptions_count, facts.pool_tokens) == ("sglang", 0, 420000)
+    assert any("(rate(sglang:prompt_tokens_histogram_sum{" in shown for shown in asked)
+    assert any("(rate(sglang:generation_tokens_histogram_sum{" in shown for shown in asked)
     first = next(shown for shown in asked if "num_retracted_requests_total" in shown)
     assert " or (sum by (pod) (max_over_time(sglang:num_retracted_reqs{" in first
     assert first.endswith(" == 0)")
