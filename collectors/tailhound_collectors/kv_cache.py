@@ -53,8 +53,10 @@ class KvCache:
     `preemptions_per_request` is per finished request of the last five minutes; when nothing
     finished, as if one had. `preemptions_per_second_usual` and `usage_ratio_usual` are the worst
     pod's, whichever that was. `running_count` is the busiest rank's, which a limit on concurrent
-    sequences is about. `pool_tokens` is the smallest pool. `prompt_tokens` and `output_tokens` are
-    the mean lengths of what finished on all pods in the last five minutes: what fills the pool.
+    sequences is about. `others_preempting_count` are the pods that preempt beside it,
+    `calm_pods_count` those that don't; None where a pod does not tell. `pool_tokens` is the
+    smallest pool. `prompt_tokens` and `output_tokens` are the mean lengths of what finished on all
+    pods in the last five minutes: what fills the pool.
     """
 
     engine: str | None = None
@@ -73,6 +75,8 @@ class KvCache:
     swapped_count: float | None = None
     full_pods_count: int | None = None
     preempting_pods_count: int | None = None
+    others_preempting_count: int | None = None
+    calm_pods_count: int | None = None
     pods_count: int | None = None
     pool_tokens: float | None = None
     prompt_tokens: float | None = None
@@ -187,6 +191,7 @@ def _worst(facts: KvCache, per_pod: Mapping[str, Values]) -> KvCache:
     rows = facts.pods or ()
     worst = max(rows, key=lambda row: (row.preemptions_per_second or 0.0, row.usage_ratio or 0.0))
     pod, rates = (worst.pod,), per_pod["preempted"]
+    preempting = sum(rate > 0 for rate in rates.values()) if rates else None
     return replace(
         facts,
         pod=worst.pod,
@@ -199,7 +204,11 @@ def _worst(facts: KvCache, per_pod: Mapping[str, Values]) -> KvCache:
         running_count=per_pod["running"].get(pod),
         swapped_count=per_pod["swapped"].get(pod),
         full_pods_count=sum(share >= FULL_RATIO for share in per_pod["usage"].values()),
-        preempting_pods_count=sum(rate > 0 for rate in rates.values()) if rates else None,
+        preempting_pods_count=preempting,
+        others_preempting_count=None if preempting is None else max(preempting - 1, 0),
+        calm_pods_count=sum(rate == 0 for rate in rates.values())
+        if len(rates) == len(rows)
+        else None,
         pods_count=len(rows),
     )
 

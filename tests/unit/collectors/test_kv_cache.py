@@ -98,7 +98,20 @@ def test_the_facts_are_those_of_the_pod_that_preempts_most_though_another_is_ful
     assert facts.finished_count == pytest.approx(600)
     assert facts.preemptions_per_second_usual == 0.01
     assert (facts.full_pods_count, facts.preempting_pods_count, facts.pods_count) == (2, 1, 2)
+    assert (facts.others_preempting_count, facts.calm_pods_count) == (0, 1)
     assert facts.preemptions_counted is True
+
+
+def test_a_second_pod_that_preempts_is_counted_beside_the_worst() -> None:
+    facts = collected({**VLLM, "num_preemptions_total": pods(a=0.5, b=0.4)})
+    assert (facts.pod, facts.preempting_pods_count) == ("a", 2)
+    assert (facts.others_preempting_count, facts.calm_pods_count) == (1, 0)
+
+
+def test_a_pod_that_counts_nothing_is_not_calm() -> None:
+    facts = collected({**VLLM, "num_preemptions_total": pods(a=0.5)})
+    assert (facts.preempting_pods_count, facts.others_preempting_count) == (1, 0)
+    assert facts.calm_pods_count is None
 
 
 def test_without_preemptions_the_fullest_pod_is_shown() -> None:
