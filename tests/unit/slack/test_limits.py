@@ -261,7 +261,7 @@ def test_a_long_story_leaves_room_on_the_phone_for_what_to_do() -> None:
 
 
 def test_four_byte_letters_everywhere_stay_under_the_hard_stop() -> None:
-    wide, page = "𝕏" * 400, f"{PAGE}{'/x' * 120}"
+    wide, page = "𝕏" * 400, f"{PAGE}{'/x' * 160}"
     checks = tuple(
         replace(item, claim=f"{wide}{n}", seen=(replace(item.seen[0], value=0.2 + n / 100),))
         for n in range(40)
