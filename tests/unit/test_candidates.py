@@ -122,6 +122,7 @@ def test_the_same_claims_are_open_wherever_they_are_told() -> None:
     near = replace(BLANK, checks=(SLOW, open_, against, surer, applies, settled))
     (found,) = candidates.not_known(diagnosis(near))
     assert found.claims == ("The cache got full", "It is idle", "It has a cache")
+    assert candidates.standing(near) == "1 claim holds, 3 unknown"
     told = [(one.decides, one.claims) for one in unknown_claims(near, ())]
     assert told == [(True, ("The cache got full",)), (False, ("To the brim",))]
     assert weighing.against(near.checks).open == "It is idle", "what is against it is told apart"

@@ -99,9 +99,9 @@ def _shows(cause: Cause, check: Check, diagnosis: Diagnosis) -> bool:
 
 def standing(cause: Cause) -> str:
     """`14 claims hold, 1 does not: its queue is long: 40, usually 2`, `2 claims hold, 3 unknown`:
-    of the claims that speak for it, by what was measured.
+    of the claims that speak for it, by what was measured; unknown are those that would decide.
     """
-    held, open_ = weighing.measured(cause), weighing.unanswered(cause)
+    held, open_ = weighing.measured(cause), len(_would_decide(cause))
     failed = [c for c in cause.checks if c.part in weighing.FOR and c.truth is Truth.FALSE]
     parts = [f"{plural(held, 'claim')} {'holds' if held == 1 else 'hold'}"]
     parts += [f"{open_} unknown"] if open_ or not failed else []
@@ -198,19 +198,14 @@ class WouldDecide:
 
 def not_known(diagnosis: Diagnosis | None) -> tuple[WouldDecide, ...]:
     """What would decide about the causes that could explain this incident, without the remarks."""
-    found = (
-        WouldDecide(
-            cause,
-            tuple(
-                dict.fromkeys(
-                    claims.brief(check.claim)
-                    for check in weighing.unsettled(cause, weighing.DECIDING)
-                )
-            ),
-        )
-        for cause in explaining(diagnosis)
-    )
+    found = (WouldDecide(cause, _would_decide(cause)) for cause in explaining(diagnosis))
     return tuple(one for one in found if one.claims)
+
+
+def _would_decide(cause: Cause) -> tuple[str, ...]:
+    """What nobody knows of a cause and would decide, for or against; each once."""
+    found = weighing.unsettled(cause, weighing.DECIDING)
+    return tuple(dict.fromkeys(claims.brief(check.claim) for check in found))
 
 
 def would_tell_apart(diagnosis: Diagnosis) -> str:
