@@ -99,7 +99,7 @@ def test_claims_with_an_or_are_one_line_of_what_was_measured() -> None:
 def test_of_how_many_is_left_out_where_nobody_counted_them() -> None:
     for facts in ({}, {"desired_count": None}, {"desired_count": 1}, {"desired_count": True}):
         (line,) = told(NOW_MISSING, evidence=(replace(REPLICAS, facts=facts),))
-        assert line.startswith("2 missing (usually 0). But")
+        assert line.startswith("2 replicas missing (usually 0). But")
 
 
 def test_a_claim_without_an_or_keeps_its_sentence() -> None:

@@ -187,11 +187,12 @@ def test_of_two_claims_that_hold_by_one_value_the_stricter_one_is_told() -> None
     tenth = check("Over a tenth", 0.62, needs=(">", 0.1))
     quarter = check("Over a quarter", 0.62, needs=(">", 0.25), part=Part.OPTIONAL)
     assert [one.claim for one, _ in claims.block((tenth, quarter))] == ["Over a quarter"]
+    quarter = check("Over a quarter", 0.62, needs=(">", 0.75), part=Part.OPTIONAL)
     short = replace(quarter, truth=Truth.FALSE)
     (first, seen), (second, again) = claims.block((tenth, short))
     assert (first.claim, second.claim) == ("Over a tenth", "Over a quarter")
     assert [one.text for one in seen] == ["62\u00a0%"]
-    assert [(one.text, plainly(one.needs)) for one in again] == [("", "needs 25 %")]
+    assert [(one.text, plainly(one.needs)) for one in again] == [("", "needs 75 %")]
 
 
 @pytest.mark.parametrize("order", list(permutations((0.1, 0.25, 0.5))))
@@ -354,6 +355,29 @@ def test_what_could_not_be_checked_is_told_with_its_cause_and_each_reason_once()
     name = cause_name(DNS.runbook)
     wanted = f"*Could not check (1):* {name}: none.\n*No answer (2):* KV, GPU: as above."
     assert told == wanted
+
+
+def test_of_two_reasons_that_stand_above_the_one_that_is_meant_is_told() -> None:
+    assert UNKNOWN.diagnosis is not None
+    why = {"dns": "none", "kv": "none", "gpu": "no such series in Prometheus"}
+    items = tuple(
+        Evidence(
+            name=name,
+            collector=f"p.{name}",
+            status=EvidenceStatus.EMPTY,
+            asked=(
+                Asked(
+                    question="up", backend="prometheus", status=EvidenceStatus.EMPTY, detail=told
+                ),
+            ),
+        )
+        for name, told in (*why.items(), ("disk", "none"))
+    )
+    causes = (replace(DNS, evidence=("dns",)), replace(DNS, runbook="gpu", evidence=("gpu",)))
+    found = replace(UNKNOWN.diagnosis, causes=causes, evidence=items, stages=())
+    told = "\n".join(not_confirmed(found, INKS[0], unknown_above=True))
+    assert "as above" not in told
+    assert told.endswith("*No answer (2):* KV, disk: none.")
 
 
 def test_an_unknown_cause_of_which_all_was_measured_is_told_under_the_same_name() -> None:

@@ -19,7 +19,7 @@ from tailhound.model import (
 )
 from tailhound.model.gaps import left_open
 from tailhound.model.lacking import lacking
-from tailhound.model.names import backend_name, cause_name, listed, small
+from tailhound.model.names import backend_name, capital, cause_name, listed, small
 from tailhound.model.next_look import next_look
 from tailhound.model.steps import steps
 from tailhound.truth import Truth
@@ -121,6 +121,8 @@ def _is_telling(check: Check) -> bool:
 def _open(cause: Cause, check: Check, diagnosis: Diagnosis) -> str:
     """A claim with its values, or with what is missing and why."""
     if check.truth is not Truth.UNKNOWN:
+        if claims.is_by_branch(check):
+            return capital(safe(claims.told(check), 160))
         seen = claims.sentence(check)
         return f"{check.claim}: {safe(seen, 120)}" if seen else check.claim
     lacks = lacking(cause, check, diagnosis.evidence)

@@ -217,6 +217,8 @@ def _claim(check: Check, values: Sequence[claims.Value]) -> list[str]:
     )
     if not told:
         return [f"    {MARKS[check.truth]:<4} {check.claim}"]
+    if claims.is_by_branch(check):
+        return [f"    {MARKS[check.truth]:<4} {capital(told)}"]
     line = f"    {MARKS[check.truth]:<4} {check.claim:<48} {told}"
     if len(line) > WIDTH:
         line = f"    {MARKS[check.truth]:<4} {check.claim}  {told}"

@@ -25,8 +25,9 @@ _ALONE: Final[Mapping[Own, str]] = {
     ("prometheus.batching", "wait_ratio"): "{} the usual wait for a batch",
     ("prometheus.container_cpu", "throttled_ratio"): "stopped in {} of its CPU periods",
     ("prometheus.container_cpu", "lost_seconds_per_second"): "its CPU limit takes {}",
+    ("prometheus.replicas", "missing_seconds"): "missing for {}",
 }
-"""Facts whose phrase needs its claim to be understood."""
+"""Facts whose phrase needs its claim, or is too long beside how many there are."""
 
 _OF: Final[Mapping[Own, tuple[str, str, str]]] = {
     ("prometheus.replicas", "missing_count"): ("desired_count", "replica", "missing"),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from tailhound.model import needs
+from tailhound.model import needs, phrases
 from tailhound.model.names import capital, fact_name, small
 from tailhound.model.phrases import phrase, template_of
 from tailhound.model.verdict import Check, Part, Seen
@@ -20,6 +20,7 @@ from tailhound.truth import Truth
 _MARKS = {Truth.TRUE: "✓", Truth.FALSE: "✗", Truth.UNKNOWN: "?"}
 _SAYS = {Truth.TRUE: "holds", Truth.FALSE: "does not hold", Truth.UNKNOWN: "unknown"}
 _REMARK = re.compile(r"\s*\([^()]*\)")
+_OR = re.compile(r"\bor\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ class Value:
 
     `needs` is `needs 25 %` or `refuted under 5 %`, "" where the claim has no bound for it. `figure`
     is true for a number, which is ours; other values come from outside and are to be escaped.
-    `same`: it says no more than the claim does.
+    `same`: it says no more than the claim does. `fact` is the name of what it is a value of.
     """
 
     text: str
@@ -36,6 +37,7 @@ class Value:
     needs: str = ""
     figure: bool = True
     same: bool = False
+    fact: str = ""
 
 
 def mark(check: Check) -> str:
@@ -95,8 +97,35 @@ def _to_tell(check: Check) -> list[Seen]:
         seen
         for seen in check.seen
         if _is_value(seen)
+        and _answers(seen, check)
         and (seen.name in bounded or not (usual_of(seen.name) or _is_needed(seen, check)))
     ]
+
+
+def _answers(seen: Seen, check: Check) -> bool:
+    """Whether a value answers its claim: what is as needed does not tell why a claim fails, and
+    which case it is looked at in tells nothing of a claim that is the same in all.
+    """
+    if phrases.own(seen) in phrases.CASES and not _OR.search(check.claim):
+        return False
+    bounds = needs.of(check, seen.name)
+    if check.truth is not Truth.FALSE or not bounds:
+        return True
+    return not all(needs.is_met(bound, seen.value) for bound in bounds)
+
+
+def is_by_branch(check: Check) -> bool:
+    """Whether a claim with an `or` holds by a value that tells by itself what is so: then its
+    sentence only makes people ask which of the two it is.
+    """
+    known = _to_tell(check)
+    if check.truth is not Truth.TRUE or not known or not _OR.search(check.claim):
+        return False
+    if check.part is Part.REFUTE and check.otherwise:
+        return False
+    chosen = any(bound.alternative for bound in needs.of(check, known[0].name))
+    value = known[0].value
+    return chosen and isinstance(value, int | float) and bool(phrases.alone(known[0], value))
 
 
 def words_against(check: Check) -> str:
@@ -109,11 +138,18 @@ def words_against(check: Check) -> str:
 
 def _in_one_branch(check: Check, known: list[Seen]) -> list[Seen]:
     """Of a claim with an `or` that does not hold, the value of one branch, with a usual one where
-    any has that: what does not hold is told by the runbook's words.
+    any has that, and with a number that is needed: what does not hold is told by the runbook's
+    words.
     """
     alternatives = {bound.fact for bound in check.needs if bound.alternative}
     branches = [seen for seen in known if seen.name in alternatives]
-    branches.sort(key=lambda seen: (seen.usual is None, seen.unit == "times"))
+    branches.sort(
+        key=lambda seen: (
+            needs.has_no_number(check, seen.name),
+            seen.usual is None,
+            seen.unit == "times",
+        )
+    )
     return branches[:1] or known
 
 
@@ -152,8 +188,9 @@ def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
     if isinstance(value, bool) or not isinstance(value, int | float):
         name = fact_name(seen.name) if named else ""
         text = f"{name} {fact(value, seen.unit)}".strip()
-        return Value(text=text, of=seen.of, figure=False)
-    text = phrase(seen, value, named=named)
+        return Value(text=text, of=seen.of, figure=False, fact=seen.name)
+    text = phrases.alone(seen, value) if is_by_branch(check) else ""
+    text = text or phrase(seen, value, named=named)
     if usual_of(seen.name) and not template_of(seen):
         text = f"usually {number(value, seen.unit)}"
     if not bounds and seen.usual is not None:
@@ -161,7 +198,7 @@ def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
     same = needs.says_the_same(bounds, value)
     obvious = same or (check.part is Part.REFUTE and needs.is_any(bounds))
     wanted = needs.needed(bounds, check.part) if bounds and not obvious else ""
-    return Value(text=text, of=seen.of, needs=wanted, same=same)
+    return Value(text=text, of=seen.of, needs=wanted, same=same, fact=seen.name)
 
 
 def sentence_of(check: Check) -> str:
@@ -198,6 +235,8 @@ def _joined(found: Iterable[Value], *, with_needs: bool = True) -> str:
 
 def claimed(check: Check) -> str:
     """`hardly ever stopped: 0.4 % (refuted under 5 %)`: a claim inside a sentence."""
+    if is_by_branch(check):
+        return told(check)
     seen = sentence(check)
     claim = small(sentence_of(check).rstrip("."))
     return f"{claim}: {seen}" if seen else claim
@@ -210,7 +249,8 @@ def block(checks: Iterable[Check], most: int = 3) -> tuple[tuple[Check, tuple[Va
     """The claims for a cause that something is known of, each with its values; none told twice.
 
     Of those that hold by the same value the strictest one is told, in place of all. A value that
-    stands beside an earlier claim is left out beside a later one, which is told by what it needs.
+    stands beside an earlier claim is left out beside a later one, which is told by what it needs;
+    a claim that its value tells by itself is left out with it.
     """
     known = [one for one in checks if one.part in FOR and one.truth is not Truth.UNKNOWN]
     shown: list[Check] = []
@@ -223,6 +263,8 @@ def block(checks: Iterable[Check], most: int = 3) -> tuple[tuple[Check, tuple[Va
         found = values(check, most)
         keys = {(one.text, one.of) for one in found}
         if keys <= seen:
+            if is_by_branch(check):
+                continue
             found = tuple(
                 replace(one, text="", of="") for one in found[:1] if _is_short(check, one)
             )

@@ -1,11 +1,22 @@
 """What a claim needs of a value, in words: `needs 25 %`, `needs over 5`, `one is enough`."""
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
+from tailhound.model.evidence import FactValue
 from tailhound.model.phrases import SHARE_BELOW
 from tailhound.model.verdict import Bound, Check, Part
 from tailhound.model.wording import number, share
 
+_COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 _AMOUNTS = frozenset({"count", "per_second"})
 """Units whose zero is "none": there is nothing to read a number of."""
 
@@ -20,14 +31,15 @@ def needs(check: Check, most: int = 2) -> str:
     return ", ".join([*told.values()][:most])
 
 
-def bounds(check: Check, most: int = 2) -> str:
-    """What a claim needs, in full and without the verb: `over 25 %`, `under 72 °C, or over 9`.
+def bounds(check: Check, names: Iterable[str], most: int = 2) -> str:
+    """What a claim needs of these facts, in full and without the verb: `over 25 %`, `under 72 °C,
+    or over 9`.
 
-    "" where the claim has no bound. Of several facts only a number is told: what is none of, or one
+    "" where the claim has none. Of several facts only a number is told: what is none of, or one
     enough of, the claim itself says.
     """
     told: dict[str, str] = {}
-    every = {name: of(check, name) for name in dict.fromkeys(b.fact for b in check.needs)}
+    every = {name: of(check, name) for name in _bound(check, names)}
     alike = len({needed(found, check.part) for found in every.values()}) == 1
     shown = every if alike else {name: one for name, one in every.items() if not _is_bare(one)}
     for found in shown.values():
@@ -39,6 +51,17 @@ def bounds(check: Check, most: int = 2) -> str:
 def of(check: Check, name: str) -> list[Bound]:
     """The bounds of one fact."""
     return [bound for bound in check.needs if bound.fact == name]
+
+
+def is_met(bound: Bound, value: FactValue) -> bool:
+    """Whether a value is as a bound needs it."""
+    compare = _COMPARE.get(bound.comparison)
+    return compare is not None and isinstance(value, int | float) and compare(value, bound.value)
+
+
+def has_no_number(check: Check, name: str) -> bool:
+    """Whether of a fact only one, or none, is needed: the claim says which."""
+    return _is_bare(of(check, name))
 
 
 def is_later(check: Check, name: str) -> bool:
@@ -82,10 +105,19 @@ def is_any(bounds: Sequence[Bound]) -> bool:
     return bool(bounds) and all(map(_is_any, bounds))
 
 
-def is_bare(check: Check) -> bool:
-    """Whether a claim needs something, but no number of it."""
-    names = dict.fromkeys(bound.fact for bound in check.needs)
-    return bool(names) and all(_is_bare(of(check, name)) for name in names)
+def is_bare(check: Check, names: Iterable[str]) -> bool:
+    """Whether a claim needs something of these facts, but no number of it."""
+    found = _bound(check, names)
+    return bool(found) and all(_is_bare(of(check, name)) for name in found)
+
+
+def _bound(check: Check, names: Iterable[str]) -> list[str]:
+    """These facts, as far as a claim has bounds of them; all that it has where none of these has
+    any, for then they tell what it computes; none without a fact.
+    """
+    wanted = set(names)
+    facts = list(dict.fromkeys(bound.fact for bound in check.needs)) if wanted else []
+    return [name for name in facts if name in wanted] or facts
 
 
 def _is_bare(bounds: Sequence[Bound]) -> bool:

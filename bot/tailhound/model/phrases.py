@@ -172,6 +172,44 @@ PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """By the collector and its fact: elsewhere the same name may mean something else."""
 
+ALONE: Final[Mapping[tuple[str, str], str]] = {
+    ("prometheus.batching", "load_swing_ratio"): "the load swings by {}",
+    ("prometheus.control_plane_effects", "late_nodes_count"): "{} of the living nodes lost",
+    ("prometheus.control_plane_effects", "own_late_nodes_count"): "{} of its own nodes lost",
+    ("prometheus.control_plane_effects", "unready_pods_count"): "{} of its pods not ready",
+    ("kubernetes.node_heartbeats", "freshest_seconds"): "the freshest heartbeat is {} old",
+    ("prometheus.replicas", "missing_seconds"): "replicas missing for {}",
+    ("prometheus.replicas", "missing_count"): "{} replica(s) missing",
+    ("prometheus.replicas", "short_ago_seconds"): "all replicas in service for {}",
+    ("prometheus.replicas", "asked_count"): "{} replica(s) asked for",
+    ("prometheus.replicas", "started_count"): "{} replica(s) started",
+    ("prometheus.replicas", "lost_count"): "{} replica(s) taken away",
+    ("prometheus.replicas", "load_slowdown_ratio"): "loading takes {} its usual time",
+    ("kubernetes.rollout", "starting_count"): "{} pod(s) starting",
+    ("prometheus.demand", "waiting_count"): "{} request(s) waiting",
+    ("prometheus.request_latency", "cpu_stage_ratio"): "a stage on the CPU takes {} its usual time",
+    ("prometheus.node_agents", "held_up_count"): "{} workload(s) can't start on its node",
+    ("prometheus.rdma", "lost_speed"): "{} of the link's speed lost",
+    ("prometheus.rdma", "lossy_ratio"): "losses in {} of the samples",
+    ("prometheus.rdma", "burst_count"): "{} packet(s) lost at once",
+    ("prometheus.rdma", "cnp_times"): "held up: {} the usual congestion notices",
+    ("prometheus.rdma", "wait_times"): "held up: {} the usual waiting to send",
+    ("prometheus.rdma", "traffic_bytes_per_second"): "{} of traffic",
+    ("prometheus.pause_frames", "held_times"): "held up: {} the usual pauses",
+    ("prometheus.kv_transfer", "per_byte_times"): "held up: {} the usual time for a byte",
+    ("prometheus.disk_io", "queue_count"): "{} request(s) in its queue",
+    ("prometheus.disk_io", "filesystem_used_ratio"): "its file system is {} full",
+    ("ssh.drive_health", "filesystem_used_ratio"): "its file system is {} full",
+    ("ssh.drive_health", "allocated_ratio"): "{} of the drive allocated",
+}
+"""What stands in place of a claim with an `or`, where its phrase would need that to be understood.
+"""
+
+CASES: Final = frozenset({("prometheus.node_agents", "held_up_count")})
+"""Facts that tell which case a claim is looked at in: whether a node's agent is meant. They answer
+only a claim that names it.
+"""
+
 
 def phrase(seen: Seen, value: float, *, named: bool) -> str:
     """A value with what it is of. `named` False: alone behind its claim, which says that; then only
@@ -184,6 +222,21 @@ def phrase(seen: Seen, value: float, *, named: bool) -> str:
     if label:
         return f"{label} {number(value, seen.unit)}"
     return "none" if value == 0 and seen.unit == "count" else number(value, seen.unit)
+
+
+def alone(seen: Seen, value: float) -> str:
+    """A value in words that need no claim beside them; "" where a fact has none."""
+    template = ALONE.get(own(seen), "")
+    if not template:
+        template = template_of(seen)
+        is_whole = template.startswith("{} the usual ") or "(s)" in template
+        template = template if is_whole else ""
+    return _filled(template, value, seen.unit) if template else ""
+
+
+def own(seen: Seen) -> tuple[str, str]:
+    """A collector and its fact."""
+    return seen.collector, seen.name.partition(".")[2]
 
 
 def template_of(seen: Seen) -> str:

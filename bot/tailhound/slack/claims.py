@@ -57,11 +57,15 @@ def _unknown(cause: Cause, found: UnknownClaims, ink: Ink) -> str:
 
 
 def _line(check: Check, found: Sequence[claims.Value], ink: Ink) -> str:
-    """`✓ The cache got full: 99 % (needs 90 %)`; a value that was told before is not told again."""
+    """`✓ The cache got full: 99 % (needs 90 %)`, `✓ No trims`; a value that was told before is not
+    told again.
+    """
     against = Truth.TRUE if check.part is Part.REFUTE else Truth.FALSE
     not_so = check.otherwise if check.truth is against else ""
     claim = ink.said(capital(not_so) or check.claim)
     told = ", ".join(_value(value, ink) for value in found if value.text)
+    if told and claims.is_by_branch(check):
+        return f"{claims.mark(check)} {capital(told)}"
     bare = ", ".join(ink.figure(value.needs) for value in found if not value.text)
     return (
         f"{claims.mark(check)} {claim}{f': {told}' if told else ''}{f' ({bare})' if bare else ''}"

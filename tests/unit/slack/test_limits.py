@@ -287,7 +287,8 @@ def test_four_byte_letters_everywhere_stay_under_the_hard_stop() -> None:
             CONFIRMED.diagnosis,
             causes=(
                 replace(
-                    first, title=wide, says=wide, beware=wide, checks=checks, mitigations=offers
+                    first, title=wide, says=wide, beware=wide, owner=wide, checks=checks,
+                    mitigations=offers,
                 ),
                     *out, *(replace(one, verdict=Verdict.UNKNOWN) for one in out),
                     *(replace(one, verdict=Verdict.NOT_APPLICABLE) for one in out)),

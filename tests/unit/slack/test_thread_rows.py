@@ -42,7 +42,14 @@ def claim(part: Part, *bounds: Bound, seen: tuple[Seen, ...] = ()) -> Check:
 def test_a_need_without_a_number_is_left_out_where_nobody_could_tell_of_what_it_is(
     part: Part, bounds: tuple[Bound, ...], text: str
 ) -> None:
-    assert needs.bounds(claim(part, *bounds)).replace("\u00a0", " ") == text
+    names = [one.fact for one in bounds]
+    assert needs.bounds(claim(part, *bounds), names).replace("\u00a0", " ") == text
+
+
+def test_only_what_is_needed_of_a_value_that_is_told_stands_beside_it() -> None:
+    check = claim(Part.REFUTE, RARE, HELD_UP)
+    assert needs.bounds(check, ["agent.held_up_count"]) == "refuted at none"
+    assert needs.bounds(check, []) == ""
 
 
 def test_what_was_seen_is_told_in_whole_values() -> None:
