@@ -4,7 +4,7 @@ A question without an answer is counted and told with what would give one; nothi
 passed over. The words are `model.gaps`'; here they are shortened to the room there is.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tailhound.model import Cause, Diagnosis, Part, Verdict, claims, reasons, telling, weighing
 from tailhound.model.gaps import Gap, left_open
@@ -75,6 +75,8 @@ def _because(cause: Cause, ink: Ink) -> str:
             return f" ({ink.said(words)})"
         claim = ink.said(small(claims.sentence_of(check).rstrip(".")))
         seen = value_seen(check, ink)
+        if seen and claims.is_by_branch(check):
+            return f" ({seen})"
         bare = check.part is not Part.REFUTE and not claims.words_against(check)
         lead = "does not hold: " if bare else ""
         return f" ({lead}{claim}{f': {seen}' if seen else ''})"
@@ -95,7 +97,7 @@ def _gaps(
     """What has no answer, by reason, each reason once, the largest group first."""
     if not gaps:
         return Mrkdwn("")
-    before = set(told_before)
+    before = tuple(told_before)
     ordered = sorted(gaps.items(), key=lambda one: (one[0] in before, -len(one[1])))
     shown = ordered[: min(_GROUPS, ink.lines)]
     texts = [_told(gap, names, ink, before) for gap, names in shown]
@@ -103,13 +105,16 @@ def _gaps(
     return Mrkdwn(f"{head} {' '.join([*texts, left] if left else texts)}")
 
 
-def _told(gap: Gap, names: Sequence[str], ink: Ink, before: Container[Gap]) -> str:
-    """Names with their reason; the fix where it can help this night."""
+def _told(gap: Gap, names: Sequence[str], ink: Ink, before: Sequence[Gap]) -> str:
+    """Names with their reason; the fix where it can help this night, and was not told before. Of
+    several reasons that stand above nobody knows which one is meant.
+    """
     shown = [ink.value(item) for item in names[: max(1, ink.lines // 2)]]
     left = ink.more(len(names) - len(shown))
     listed = ", ".join([*shown, left] if left else shown)
-    if gap in before:
+    if gap in before and len(before) == 1:
         return f"{listed}: as above."
     why = ink.sentence(gap.reason)
-    fix = f" Fix: {ink.whole(gap.fix)}." if gap.fix and not gap.for_later else ""
+    helps = gap.fix and not gap.for_later and gap not in before
+    fix = f" Fix: {ink.whole(gap.fix)}." if helps else ""
     return f"{listed}: {why}.{fix}"
