@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from tests.lab.process import Server, fetched, wait_until
 
 ARTIFACTS = Path(".artifacts")
-CAUSE = "The CPU limit stops chat-json"
+CAUSE = "The CPU limit throttles chat-json"
 DEMO = (sys.executable, "-m", "tailhound", "demo")
 LAST = "Ctrl-C ends it"
 NOT_IN_A_DEMO = {
@@ -118,7 +118,7 @@ def test_incidents_of_other_causes_are_there_too(demo: Demo) -> None:
 def test_the_page_of_the_incident_shows_the_cause_and_the_values(demo: Demo, page: Page) -> None:
     page.goto(demo.address("the incident"))
     expect(page.locator("#word")).to_have_text("Cause found")
-    expect(page.locator("main")).to_contain_text(re.compile("cpu limit stops", re.IGNORECASE))
+    expect(page.locator("main")).to_contain_text(re.compile("cpu limit throttles", re.IGNORECASE))
     expect(page.locator("main")).to_contain_text("Raise the CPU limit by half")
     _shoot(page, "demo-incident.png")
 
