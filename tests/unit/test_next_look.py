@@ -328,7 +328,7 @@ def test_each_unknown_cause_stands_once_under_the_number_of_the_first_line() -> 
     assert verdict.count("SSD garbage collection") == 1
     assert verdict.count("RDMA fabric") == 1
     alone = message(of(bare), page_url="https://bot/i/1", now=NOW)
-    assert "*Unknown (1), without a sign, or not measured:* RDMA fabric." in str(alone.blocks)
+    assert "*Unknown (1), not measured:* RDMA fabric." in str(alone.blocks)
 
 
 def test_a_host_that_does_not_answer_is_looked_at_before_what_is_on_it() -> None:

@@ -19,8 +19,8 @@ from tailhound.model.unusual import shown
 from tailhound.model.verdict import Cause, Check, Diagnosis, Part, Verdict
 from tailhound.truth import Truth
 
-NO_SIGN = "without a sign, or not measured"
-"""Of a cause for which nothing that was measured speaks."""
+NO_SIGN, DARK = "without a sign", "not measured"
+"""Of a cause for which nothing speaks that was measured, and of one of which nothing was."""
 
 
 def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
@@ -130,6 +130,16 @@ def without_sign(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
     return tuple(cause for cause in _unknown(diagnosis) if cause not in told)
 
 
+def is_measured(cause: Cause) -> bool:
+    """Whether anything was measured that speaks for a cause or could."""
+    return any(
+        seen.value is not None
+        for check in cause.checks
+        if check.part in weighing.FOR
+        for seen in check.seen
+    )
+
+
 def beyond_the_nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
     """Unknown causes with a sign that are not among the nearest."""
     return with_sign(diagnosis)[2:]
@@ -166,7 +176,7 @@ def _opened(of: _Same) -> tuple[Open, ...]:
         Open(
             cause,
             stands_out(cause, diagnosis) if cause in near else "",
-            standing(cause) if cause in near else NO_SIGN,
+            standing(cause) if cause in near else (NO_SIGN if is_measured(cause) else DARK),
             open_.get(cause.runbook, ()),
         )
         for cause in (*near, *(one for one in explaining(diagnosis) if one not in near))
@@ -174,11 +184,13 @@ def _opened(of: _Same) -> tuple[Open, ...]:
 
 
 def by_name(diagnosis: Diagnosis | None) -> tuple[str, ...]:
-    """`with a sign, too: cold start`, `without a sign, or not measured: RDMA fabric`: the unknown
+    """`with a sign, too: cold start`, `not measured: RDMA fabric`: the unknown
     causes that are told by their names alone.
     """
+    bare = without_sign(diagnosis)
     found = (("with a sign, too", beyond_the_nearest(diagnosis)),
-             (NO_SIGN, without_sign(diagnosis)))  # fmt: skip
+             (NO_SIGN, [one for one in bare if is_measured(one)]),
+             (DARK, [one for one in bare if not is_measured(one)]))  # fmt: skip
     return tuple(
         f"{head}: {listed([cause_name(cause.runbook) for cause in causes], 12)}"
         for head, causes in found

@@ -42,7 +42,7 @@ def offers(
     ]
     left = telling.more_offers(found[len(shown) :])
     if found:
-        comma = "," if left.endswith("held back") else ""
+        comma = "," if left.endswith("fit") else ""
         where = f"+ {left}{comma} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
         lines.append(Mrkdwn(f"<{escaped(page_url)}|{where}>" if page_url else where))
     return tuple(lines)

@@ -4,7 +4,7 @@ What they say as every surface does is in `model.telling` and `model.claims`.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -27,7 +27,7 @@ from tailhound.model import (
     weighing,
 )
 from tailhound.model.gaps import next_gap
-from tailhound.model.names import capital, small
+from tailhound.model.names import capital, listed, small
 from tailhound.model.next_look import next_look
 from tailhound.model.stages import GROWTH_RATIO, NOTHING_SECONDS, name_of, unexplained
 from tailhound.model.wording import NOT_MEASURED, day_clock, duration, grown, with_usual
@@ -165,11 +165,20 @@ def growth(diagnosis: Diagnosis) -> str:
         return ""
     more, usual, name = max(known)
     if more <= GROWTH_RATIO * usual or more < NOTHING_SECONDS:
-        return "no stage grew"
+        return _none_grew(diagnosis, [stage for _, _, stage in known])
     whole = unexplained(diagnosis)
     if whole is not None:
         return f"{grown(more, whole)} {seen(name, 40)}"
     return f"{seen(name, 40)} +{duration(more)}"
+
+
+def _none_grew(diagnosis: Diagnosis, known: Sequence[str]) -> str:
+    """`no stage grew`; `queue did not grow; decode: not measured` where that is not all of them."""
+    dark = [name_of(stage) for stage in diagnosis.stages if stage.seconds is None]
+    if not dark:
+        return "no stage grew"
+    shown = [seen(name, 40) for name in known], [seen(name, 40) for name in dark]
+    return f"{listed(shown[0], 3)} did not grow; {listed(shown[1], 3)}: {NOT_MEASURED}"
 
 
 def pasted(found: Iterable[Asked]) -> tuple[Asked, ...]:

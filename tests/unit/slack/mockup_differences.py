@@ -193,7 +193,7 @@ HERE: Final[Mapping[str, Slots]] = {
                     "x2). 2", "What stands out is told by its value; a count alone tells nothing."),
             Differs("\n*Would decide:* drive health, free space and last trim of `db-1`",
                     ". Not known: “nearly full, or not trimmed for a week”; “cool enough”; + 1 "
-                    "more on the page\n*Without a sign, or not measured:* NVMe timeouts.", OPEN),
+                    "more on the page\n*Not measured:* NVMe timeouts.", OPEN),
         ),
         "D": (
             Differs(

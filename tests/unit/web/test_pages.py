@@ -94,7 +94,7 @@ def test_the_list_shows_open_incidents_first_unless_asked() -> None:
         ("8R5W", "3 alerts, 2 more left out by Alertmanager"),
         ("2H8D", "No cause confirmed|Slow write wait on storage / db-1"),
         ("2H8D", "11 causes checked: 8 ruled out, 2 unknown, 1 not applicable, 0 confirmed."),
-        ("2H8D", "Unknown (2):|Without a sign, or not measured: RDMA fabric, node drain."),
+        ("2H8D", "Unknown (2):|Not measured: RDMA fabric, node drain."),
         ("2H8D", "Why no sign of the other unknown causes was measured:|Could not check"),
         ("2H8D", "at the deadline"),
         ("4T6V", "Cannot see|Prometheus does not answer"),
