@@ -1,7 +1,10 @@
 """Drives a flow by hand: the test answers each question. And waits for what others do."""
 
 import asyncio
-from collections.abc import Callable, Generator
+import gc
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from tailhound.flow import Read, Together
@@ -25,6 +28,21 @@ def drive(flow: Generator[Read[Any], Any, T], answer: Answering) -> T:
             reply = tuple(answer(inner) for inner in request.requests)
         else:
             reply = answer(request)
+
+
+@contextmanager
+def thread_seconds(most: float) -> Iterator[None]:
+    """What is done within takes this thread no more processor time, without other threads and the
+    garbage of others.
+    """
+    gc.disable()
+    try:
+        started = time.thread_time()
+        yield
+        took = time.thread_time() - started
+    finally:
+        gc.enable()
+    assert took < most, f"{took:.3f} s"
 
 
 async def until(holds: Callable[[], T | None], seconds: float = 30.0) -> T:

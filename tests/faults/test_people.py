@@ -195,7 +195,7 @@ def test_what_people_say_and_stop_survives_a_kill(tmp_path: Path, slack: SlackSt
         slack.wait_for(lambda: (home := slack.core.home(ANA)) is not None and id in texts(home), 15)
         home = slack.core.home(ANA)
         assert home is not None
-        assert "1 have feedback: 0 right, 0 incomplete, 1 wrong." in texts(home)
+        assert "1 has feedback: 0 right, 0 incomplete, 0 wrong, 1 where no" in texts(home)
         slack.command("resume", channel=CHANNEL)
         slack.wait_for(
             lambda: any("Changes are no longer stopped" in m["text"]
