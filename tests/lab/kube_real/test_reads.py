@@ -62,7 +62,15 @@ def test_a_read_brings_what_the_stand_in_brings(
 ) -> None:
     seen, expected = (through_transport(api, request_, tmp_path) for api in (real, standin))
     assert not isinstance(seen, Missing), seen
-    assert lacking(seen, expected) == []
+    assert lacking(without_its_own(seen), expected) == []
+
+
+def without_its_own(seen: Any) -> Any:
+    """Without the events that the real server writes of itself, some minutes after its start."""
+    if not isinstance(seen, tuple):
+        return seen
+    by = "ipallocator-repair-controller"
+    return tuple(one for one in seen if one.get("reportingComponent") != by)
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,10 @@ def test_a_diagnosis_of_before_is_told_to_be_that_while_it_is_checked_again() ->
     assert "Being checked again" not in text_of(CONFIRMED)
 
 
+def test_a_name_that_is_no_text_is_shown_as_one() -> None:
+    assert "incident" in text_of(replace(BACK, diagnosis=None, joined_into="\ud800"))
+
+
 def test_a_diagnosis_of_before_is_told_to_be_that_when_it_is_over_without_another() -> None:
     over = replace(BACK, state=State.RESOLVED, resolved_at=NOW)
     text = text_of(over)
