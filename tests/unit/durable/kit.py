@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+import pytest
 import sqlalchemy as sa
 
 from tailhound.durable.asking import Place, Terms
@@ -47,6 +48,26 @@ def run(work: Coroutine[Any, Any, T]) -> T:
             return await work
 
     return asyncio.run(bounded())
+
+
+async def hold(database: Database, engine: Engine) -> None:
+    """Have the engine run nothing of its queues. A look at one that began before goes on with what
+    it has read, so each queue is looked at anew before this returns.
+    """
+    with database.writing() as connection:
+        connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 0")
+        names = {name for (name,) in connection.exec_driver_sql("SELECT name FROM queues")}
+    assert engine._dbos is not None
+    store, looked = engine._dbos._sys_db, set[str]()
+    look = store.get_queue
+
+    def told(name: str, *args: Any, **more: Any) -> Any:
+        looked.add(name)
+        return look(name, *args, **more)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(store, "get_queue", told)
+        await until(lambda: looked >= names)
 
 
 def alert(

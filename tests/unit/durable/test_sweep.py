@@ -80,8 +80,7 @@ def test_a_run_that_ended_without_a_verdict_becomes_a_visible_failure(tmp_path: 
 def test_a_run_that_nobody_runs_is_taken_up_again(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.lab(tmp_path) as lab:
-            with lab.database.writing() as connection:
-                connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 0")
+            await kit.hold(lab.database, lab.durable.engine)
             id = await lab.accepted(body(alert()))
             with lab.database.writing() as connection:
                 here = lab.durable.engine.executor
@@ -193,8 +192,7 @@ def test_what_runs_or_waits_behind_it_is_left_alone(tmp_path: Path) -> None:
 def test_what_waits_although_nothing_runs_is_given_up(tmp_path: Path) -> None:
     async def scene() -> None:
         async with kit.lab(tmp_path) as lab:
-            with lab.database.writing() as connection:
-                connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 0")
+            await kit.hold(lab.database, lab.durable.engine)
             id = await lab.accepted(body(alert()))
             clock = Clock()
             clock.now = lab.incident(id).received_at

@@ -32,8 +32,7 @@ def test_only_what_those_executors_ran_is_queued_again_on_its_own_queue(
 
     async def scene() -> None:
         async with engine(folder, never) as running:
-            with database.writing() as connection:  # nobody may run them meanwhile
-                connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 0")
+            await kit.hold(database, running)  # nobody may run them meanwhile
             ids = [ask_for(database, n) for n in range(3)]
             own(database, ids[0], "gone")
             own(database, ids[1], "living")
@@ -55,8 +54,7 @@ def test_a_beat_takes_over_from_those_who_have_no_lease_and_from_nobody_else(
 ) -> None:
     async def scene() -> None:
         async with engine(folder, never) as running:
-            with database.writing() as connection:
-                connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 0")
+            await kit.hold(database, running)
             ids = [ask_for(database, n) for n in range(3)]
             for id, owner in zip(ids, ("living", "gone", "here"), strict=True):
                 own(database, id, owner)
@@ -78,8 +76,7 @@ def test_who_was_cut_off_judges_nobody_until_the_others_had_their_time(
 ) -> None:
     async def scene() -> None:
         async with engine(folder, never) as running:
-            with database.writing() as connection:
-                connection.exec_driver_sql("UPDATE queues SET worker_concurrency = 0")
+            await kit.hold(database, running)
             id = ask_for(database, 1)
             tick = Tick()
             here = Replicas(database, running, Pulse(), tick)
