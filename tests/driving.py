@@ -5,6 +5,7 @@ import gc
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tailhound.flow import Read, Together
@@ -30,19 +31,31 @@ def drive(flow: Generator[Read[Any], Any, T], answer: Answering) -> T:
             reply = answer(request)
 
 
+@dataclass
+class Took:
+    """Processor time."""
+
+    seconds: float = 0.0
+
+
 @contextmanager
-def thread_seconds(most: float) -> Iterator[None]:
-    """What is done within takes this thread no more processor time, without other threads and the
-    garbage of others.
-    """
+def on_this_thread() -> Iterator[Took]:
+    """Processor time of what is done within, without other threads and the garbage of others."""
+    took, started = Took(), time.thread_time()
     gc.disable()
     try:
-        started = time.thread_time()
-        yield
-        took = time.thread_time() - started
+        yield took
+        took.seconds = time.thread_time() - started
     finally:
         gc.enable()
-    assert took < most, f"{took:.3f} s"
+
+
+@contextmanager
+def thread_seconds(most: float) -> Iterator[None]:
+    """What is done within takes this thread no more processor time."""
+    with on_this_thread() as took:
+        yield
+    assert took.seconds < most, f"{took.seconds:.3f} s"
 
 
 async def until(holds: Callable[[], T | None], seconds: float = 30.0) -> T:

@@ -1,6 +1,6 @@
 """When the mechanism of a cause began, by the series that its runbook names for that. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -38,7 +38,7 @@ def began(runbook: Runbook, checks: Iterable[Check], facts: Facts) -> Began:
     return Began(None, UNKNOWN)
 
 
-def _ordered(onset: Sequence[str], checks: Iterable[Check]) -> Iterator[str]:
+def _ordered(onset: Sequence[str], checks: Iterable[Check]) -> Sequence[str]:
     """The facts of an onset, those first that a claim which holds looked at."""
     held = {
         seen.name
@@ -46,7 +46,7 @@ def _ordered(onset: Sequence[str], checks: Iterable[Check]) -> Iterator[str]:
         if check.part is Part.CONFIRM and check.truth is Truth.TRUE
         for seen in check.seen
     }
-    yield from sorted(onset, key=lambda fact: fact not in held)
+    return sorted(onset, key=lambda fact: fact not in held)
 
 
 def _course(fact: str, facts: Facts) -> Course:

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from tailhound.model.evidence import Asked, EvidenceStatus
+from tailhound.model.names import KUBERNETES_NAME
 from tailhound.model.unanswered import KNOWN_HERE
 from tailhound.model.wording import cut
 
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_SUBDOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?")
 """A node may be told by its host or its instance, so more is let pass."""
 
 _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
-    "pod": _SUBDOMAIN,
+    "pod": KUBERNETES_NAME,
     "namespace": _LABEL,
-    "deployment": _SUBDOMAIN,
-    "statefulset": _SUBDOMAIN,
-    "daemonset": _SUBDOMAIN,
+    "deployment": KUBERNETES_NAME,
+    "statefulset": KUBERNETES_NAME,
+    "daemonset": KUBERNETES_NAME,
     "node": _HOST,
 }
 _BEGINS: Final = re.compile(r"[\w-]*")

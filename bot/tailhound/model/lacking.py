@@ -18,15 +18,18 @@ def evidence_name(item: Evidence, causes: Iterable[Cause]) -> str:
     """
     if item.name == _SUBJECT:
         return "the pods and nodes that it is about"
-    kind, _, what = item.collector.replace(" ", ".", 1).partition(".")
-    words = cause_name(
-        (what.rpartition(".")[2] if kind in ("promql", "ssh") else what) or item.name
-    )
+    words = collected(item.collector) or cause_name(item.name)
     owners = [cause_name(cause.runbook) for cause in causes if item.name in cause.evidence]
     if not owners:
         return words
     others = f" + {plural(len(owners) - 1, 'other cause')}" if owners[1:] else ""
     return f"{words} ({owners[0]}{others})"
+
+
+def collected(collector: str) -> str:
+    """`container CPU` of `prometheus.container_cpu`: what a collector asks for; "" for no name."""
+    kind, _, what = collector.replace(" ", ".", 1).partition(".")
+    return cause_name(what.rpartition(".")[2] if kind in ("promql", "ssh") else what)
 
 
 def item_of(cause: Cause, name: str, evidence: Iterable[Evidence]) -> Evidence | None:

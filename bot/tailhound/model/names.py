@@ -16,6 +16,12 @@ _WRITTEN = {"nvme": "NVMe", "nvmeof": "NVMe-oF", "pcie": "PCIe", "apiserver": "A
 _GRADES = frozenset({"critical", "warning", "info", "major", "minor"})
 """Severities that nobody takes for anything else."""
 
+PLAIN_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?")
+"""A name that is no more than a name: a shell does nothing with it."""
+
+KUBERNETES_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
+"""A name that Kubernetes gives."""
+
 _TIMES = re.compile(r"x\d+(?:\.\d+)?")
 _UNITS = tuple(suffix for suffix, _ in SUFFIX_UNITS if suffix.startswith("_"))
 _BACKENDS = {"prometheus": "Prometheus", "kubernetes": "Kubernetes"}

@@ -2,14 +2,14 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from tailhound.model.evidence import FactValue
 from tailhound.model.phrases import SHARE_BELOW
 from tailhound.model.verdict import Bound, Check, Part
 from tailhound.model.wording import number, share
 
-_COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
+COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,
@@ -55,7 +55,7 @@ def of(check: Check, name: str) -> list[Bound]:
 
 def is_met(bound: Bound, value: FactValue) -> bool:
     """Whether a value is as a bound needs it."""
-    compare = _COMPARE.get(bound.comparison)
+    compare = COMPARISONS.get(bound.comparison)
     return compare is not None and isinstance(value, int | float) and compare(value, bound.value)
 
 

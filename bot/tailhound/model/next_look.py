@@ -14,7 +14,7 @@ from tailhound.model import candidates
 from tailhound.model.evidence import FactValue, facts_of
 from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
-from tailhound.model.names import plural
+from tailhound.model.names import KUBERNETES_NAME, plural
 from tailhound.model.neighbours import capacity
 from tailhound.model.stages import as_fast_as_usual
 from tailhound.model.symptomless import LATENCY
@@ -28,9 +28,6 @@ _AGENTS = "prometheus.node_agents"
 
 _EDGES: Final = ("the ingress", "the mesh")
 """Who counts failed requests in front of the pods."""
-
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
-"""A name that Kubernetes gives; anything else is put into no command."""
 
 
 def next_look(incident: Incident) -> Look | None:
@@ -50,9 +47,15 @@ def _up_first(look: Look, diagnosis: Diagnosis) -> Look:
     host = next(silent, "")
     if not host:
         return look
-    command = shlex.join(("kubectl", "describe", "node", host)) if _NAME.fullmatch(host) else ""
+    command = _describe_node(host)
     then = f"whether {host} is up, for it does not answer SSH; then {look.command or look.at}"
-    return Look(look.measured, then, command, then if command else "")
+    return Look.beside(command, look.measured, then)
+
+
+def _describe_node(node: str) -> str:
+    """The command; "" for what is no plain name."""
+    known = KUBERNETES_NAME.fullmatch(node) is not None
+    return shlex.join(("kubectl", "describe", "node", node)) if known else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class _Seen:
 
     def kubectl(self, *words: str) -> str:
         """A command in the namespace; "" where a name in it is no plain name."""
-        named = all(_NAME.fullmatch(word) for word in (self.namespace, words[-1]))
+        named = all(KUBERNETES_NAME.fullmatch(word) for word in (self.namespace, words[-1]))
         return shlex.join(("kubectl", "-n", self.namespace, *words)) if named else ""
 
     @property
@@ -113,10 +116,10 @@ def _stuck(seen: _Seen) -> Look | None:
         return None
     which = f"spec.nodeName={seen.node}"
     words = ("kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", which)
-    command = shlex.join(words) if _NAME.fullmatch(seen.node) else ""
+    command = shlex.join(words) if KUBERNETES_NAME.fullmatch(seen.node) else ""
     told = f"{plural(round(count), 'pod')} of {seen.node} can't create containers"
     then = "the events of one that waits, and there: journalctl -u containerd"
-    return Look(told, then, command, then if command else "")
+    return Look.beside(command, told, then)
 
 
 def _unasked(seen: _Seen) -> str:
@@ -179,8 +182,7 @@ def _one_of_several(seen: _Seen) -> Look | None:
     if len(slow) == 1:
         return Look(f"one {of_all} is slow, {slow[0]}", "its logs", seen.kubectl("logs", slow[0]))
     if len(nodes) == 1 and f"all on {nodes[0]}" in seen.diagnosis.scope:
-        known = bool(_NAME.fullmatch(nodes[0]))
-        command = shlex.join(("kubectl", "describe", "node", nodes[0])) if known else ""
+        command = _describe_node(nodes[0])
         return Look(f"{len(slow)} {of_all} are slow, all on {nodes[0]}", "that node", command)
     return None
 

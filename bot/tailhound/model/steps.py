@@ -14,7 +14,7 @@ from tailhound.model.alert import Subject
 from tailhound.model.evidence import Evidence, EvidenceStatus, FactValue
 from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
-from tailhound.model.names import small
+from tailhound.model.names import PLAIN_NAME, small
 from tailhound.model.verdict import Cause, Diagnosis, Offer
 
 _FOUND_BY = {
@@ -39,8 +39,7 @@ _WORDS = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,60}")
 _KINDS = ("CLIENT_DAEMONSET", "CLIENT_CRONJOB")
 _PORT = re.compile(r"(\S+) \S+/\d+")
 _CLIENT = re.compile(r"(DaemonSet|CronJob) ([^/\s]+)/([^/\s]+)")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?")
-_OWNER = re.compile(rf"(?:deployment|statefulset|daemonset)/{_NAME.pattern}")
+_OWNER = re.compile(rf"(?:deployment|statefulset|daemonset)/{PLAIN_NAME.pattern}")
 _MOST_CORES = 10_000
 _Facts: TypeAlias = Mapping[str, FactValue]
 _FACTS = {
@@ -110,7 +109,7 @@ def _ails(diagnosis: Diagnosis | None) -> str:
 
 def _is_one(hole: str, name: str) -> bool:
     """Whether a name is no more than what stands in its place."""
-    return (_OWNER if hole == "WORKLOAD" else _NAME).fullmatch(name) is not None
+    return (_OWNER if hole == "WORKLOAD" else PLAIN_NAME).fullmatch(name) is not None
 
 
 def _collected(cause: Cause, evidence: Iterable[Evidence]) -> tuple[_Facts, ...]:

@@ -132,6 +132,11 @@ class Look:
     command: str = ""
     then: str = ""
 
+    @classmethod
+    def beside(cls, command: str, measured: str, at: str) -> "Look":
+        """One whose command, where there is one, shows no more than where to look."""
+        return cls(measured, at, command, then=at if command else "")
+
     @property
     def text(self) -> str:
         """`2 of 3 pods are not ready: kubectl -n web describe pod api-1`."""

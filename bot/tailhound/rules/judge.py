@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tailhound.model import Check, Confidence, Part, Verdict, claims, reasons
-from tailhound.model.names import capital, cause_name, listed, plural, small
+from tailhound.model.lacking import collected
+from tailhound.model.names import capital, listed, plural, small
 from tailhound.rules.expression import Answer, Facts
 from tailhound.rules.runbook import Claim, Runbook
 from tailhound.truth import Truth, all_of, any_of
@@ -199,15 +200,13 @@ def _lacking(runbook: Runbook, check: Check) -> str:
     is named where nothing else lacks.
     """
     measured = {seen.name.partition(".")[0] for seen in check.seen if seen.value is not None}
-    absent = dict.fromkeys(fact.partition(".")[0] for fact in check.missing)
-    if not measured or not absent or measured & absent.keys():
+    names = dict.fromkeys(fact.partition(".")[0] for fact in check.missing)
+    absent = [name for name in names if name in runbook.evidence]
+    if not measured or not absent or not measured.isdisjoint(absent):
         return ""
-    always = {
-        name for name in absent if name in runbook.evidence and not runbook.evidence[name].when
-    }
-    absent = {name: None for name in absent if name in always} or absent
-    asked = (runbook.collector(f"{name}.any").partition(".")[2] or name for name in absent)
-    return f"{listed([cause_name(one) for one in asked], 3)}: not measured"
+    always = [name for name in absent if runbook.evidence[name].when is None]
+    asked = (runbook.evidence[name].collector.name for name in always or absent)
+    return f"{listed([collected(one) for one in asked], 3)}: not measured"
 
 
 def _whether(sentence: str) -> str:

@@ -2,18 +2,15 @@
 to look at. Templates like its paragraph, of the same facts.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tailhound.model import Check, Look, Part, Verdict, wording
+from tailhound.model.names import PLAIN_NAME
 from tailhound.rules.condition.terms import Facts
 from tailhound.rules.says import Says
 from tailhound.truth import Truth
-
-_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?")
-"""What may be put into a command: a name that is no more than a name."""
 
 _OPEN: Final = (Verdict.UNKNOWN, Verdict.REFUTED)
 
@@ -48,7 +45,7 @@ class Looks:
             named = {name: _names(found) for name, found in facts.items()}
             command = self.command.render(_names(inputs), named, thresholds)
         known = command if wording.NOT_MEASURED not in command else ""
-        return Look(measured=measured, at=at, command=known, then=at if known else "")
+        return Look.beside(known, measured, at)
 
 
 def _names(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,7 +53,8 @@ def _names(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: value
         for key, value in found.items()
-        if isinstance(value, int | float) or (isinstance(value, str) and _NAME.fullmatch(value))
+        if isinstance(value, int | float)
+        or (isinstance(value, str) and PLAIN_NAME.fullmatch(value))
     }
 
 

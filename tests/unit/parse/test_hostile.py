@@ -1,9 +1,7 @@
 """What no tool prints: any text ends as facts or a Missing, in time that grows with its length."""
 
-import gc
 import json
 import random
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +11,7 @@ from tailhound.model import Missing
 from tailhound.model.facts import schema_of, values_of
 from tailhound.requests import Output
 from tailhound_collectors.parse import ALL, TOOLS, Tool, parse, tool_named
+from tests.driving import on_this_thread
 from tests.unit.parse.cases import Case, cases
 
 TEXTS = [case.text for case in cases()]
@@ -78,14 +77,10 @@ def hostile(size: int) -> dict[str, str]:
 
 
 def seconds(tool: Tool, text: str) -> float:
-    """Processor time of one parse, without other threads and the garbage of others."""
-    gc.disable()
-    try:
-        started = time.thread_time()
+    """Processor time of one parse."""
+    with on_this_thread() as took:
         sound(tool, Output(text, "", 0))
-        return time.thread_time() - started
-    finally:
-        gc.enable()
+    return took.seconds
 
 
 @pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool.name)

@@ -16,6 +16,7 @@ from tailhound.model import Missing, Reason
 from tailhound.requests import GetObject, ListObjects
 from tailhound.settings import Kubernetes, Secret
 from tailhound.transports.kubernetes import KubernetesTransport
+from tests.driving import until
 from tests.unit.transports import servers
 from tests.unit.transports.certificates import Certificates
 from tests.unit.transports.servers import (
@@ -526,7 +527,7 @@ def test_a_question_that_is_kept_back_tells_the_breaker_nothing() -> None:
             asking.pool.run(lambda: held_back.wait(5), time.monotonic() + 5, held_back.set)
         )
         waiting = asyncio.create_task(transport.ask(PODS, turn()))
-        await asyncio.sleep(0.05)
+        await until(lambda: asking.pool.waiting == 1)
         for _ in range(5):
             sent = gate.begin()
             assert not isinstance(sent, Missing)

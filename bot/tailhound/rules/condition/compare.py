@@ -4,6 +4,7 @@ import ast
 from dataclasses import dataclass, replace
 
 from tailhound.model.facts import Kind
+from tailhound.model.needs import COMPARISONS
 from tailhound.rules.condition import terms
 from tailhound.rules.condition.grammar import COMPARE, OPERATORS
 from tailhound.rules.condition.logic import Logic
@@ -49,7 +50,7 @@ class Comparing(Logic):
         if trouble := self._trouble((left, one), (right, other), sign):
             return self.wrong(left, trouble)
         self._limit(one, sign, other)
-        run = terms.compared(one.run, terms.COMPARISONS[sign], other.run)
+        run = terms.compared(one.run, COMPARISONS[sign], other.run)
         return Piece(kind=Kind.YESNO, run=run, names=names_of((one, other)))
 
     def _trouble(
