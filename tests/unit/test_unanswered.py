@@ -18,6 +18,7 @@ from tailhound.model import (
     gaps,
 )
 from tailhound.model.by_hand import by_hand as questions
+from tailhound.model.unanswered import KNOWN_HERE
 from tailhound.slack.ink import INKS, Ink
 from tailhound.slack.todo import by_hand, known
 from tailhound.transports.replay import UNKNOWN
@@ -199,8 +200,15 @@ def test_what_is_known_without_a_backend_is_what_helps_and_no_debris() -> None:
     assert known((own, item), INKS[0]) == "ready pods 2"
 
 
-def test_what_the_labels_do_not_say_is_not_to_be_checked_again() -> None:
-    detail = "not asked: nobody could tell the pods; add a label to incidents.workload_labels"
+@pytest.mark.parametrize(
+    "detail",
+    [
+        f"not asked: no namespace is {KNOWN_HERE}",
+        f"not asked: no pods are {KNOWN_HERE}: no label of the alert names a workload",
+        "not asked: nobody could tell the pods; add a label to incidents.workload_labels",
+    ],
+)
+def test_what_the_labels_do_not_say_is_not_to_be_checked_again(detail: str) -> None:
     found = diagnosis(evidence("a", asked("up", EvidenceStatus.SKIPPED, detail)))
     assert [gap.fix for gap in gaps.left_open(found).causes] == [""]
 

@@ -19,8 +19,10 @@ from tailhound.model.unusual import shown
 from tailhound.model.verdict import Cause, Check, Diagnosis, Part, Verdict
 from tailhound.truth import Truth
 
-NO_SIGN, DARK = "without a sign", "not measured"
-"""Of a cause for which nothing speaks that was measured, and of one of which nothing was."""
+WITH_SIGN, NO_SIGN, DARK = "with a sign, too", "without a sign", "not measured"
+"""Of a cause for which something speaks that was measured, for which nothing of it does, and of
+which nothing was.
+"""
 
 
 def nearest(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
@@ -183,18 +185,24 @@ def _opened(of: _Same) -> tuple[Open, ...]:
     )
 
 
-def by_name(diagnosis: Diagnosis | None) -> tuple[str, ...]:
-    """`with a sign, too: cold start`, `not measured: RDMA fabric`: the unknown
-    causes that are told by their names alone.
+def bare(diagnosis: Diagnosis | None) -> tuple[tuple[str, list[Cause]], ...]:
+    """The unknown causes that are told by their names alone, below what is said of them: WITH_SIGN,
+    NO_SIGN or DARK; no head without any.
     """
-    bare = without_sign(diagnosis)
-    found = (("with a sign, too", beyond_the_nearest(diagnosis)),
-             (NO_SIGN, [one for one in bare if is_measured(one)]),
-             (DARK, [one for one in bare if not is_measured(one)]))  # fmt: skip
+    others = without_sign(diagnosis)
+    found = (
+        (WITH_SIGN, list(beyond_the_nearest(diagnosis))),
+        (NO_SIGN, [one for one in others if is_measured(one)]),
+        (DARK, [one for one in others if not is_measured(one)]),
+    )
+    return tuple((head, causes) for head, causes in found if causes)
+
+
+def by_name(diagnosis: Diagnosis | None) -> tuple[str, ...]:
+    """`with a sign, too: cold start`, `not measured: RDMA fabric`: the same in words."""
     return tuple(
         f"{head}: {listed([cause_name(cause.runbook) for cause in causes], 12)}"
-        for head, causes in found
-        if causes
+        for head, causes in bare(diagnosis)
     )
 
 

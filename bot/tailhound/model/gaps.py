@@ -10,7 +10,7 @@ from tailhound.model.impossible import Impossible
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
 from tailhound.model.names import backend_name, cause_name, small
 from tailhound.model.telling import because, of
-from tailhound.model.unanswered import SPARED, down, origin, was_spared
+from tailhound.model.unanswered import SPARED, down, lacks_its_subject, origin, was_spared
 from tailhound.model.verdict import Cause, Check, Diagnosis, Verdict
 
 FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
@@ -39,10 +39,8 @@ _NOT_HELD = "a recording has no answer to this"
 _TOLD_LAST = (EvidenceStatus.EMPTY, EvidenceStatus.SKIPPED)
 """What explains a gap only where nobody failed to answer."""
 
-_NEVER_ASKED = (_NOT_HELD, "not in the recording", "not asked: nobody could tell")
-"""How a reason begins where asking again can't help: nobody asked when it was recorded, or the
-labels do not say of what.
-"""
+_NEVER_ASKED = (_NOT_HELD, "not in the recording")
+"""How a reason begins where asking again can't help: nobody asked when it was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +230,7 @@ def _gap(asked: Asked, impossible: Impossible | None) -> Gap:
         return Gap(small(reason), fix.strip().rstrip("."), for_later=absent)
     if ": set " in reason:  # not configured: the sentence says which key
         return Gap(small(reason), for_later=True)
-    if asked.detail.startswith(_NEVER_ASKED):
+    if asked.detail.startswith(_NEVER_ASKED) or lacks_its_subject(asked.detail):
         return Gap(small(reason), for_later=True)
     if asked.status is EvidenceStatus.EMPTY and asked.backend == "prometheus":
         return Gap(small(reason), "check that its series are scraped", for_later=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 from tailhound.model.evidence import Asked, EvidenceStatus
 from tailhound.model.names import KUBERNETES_NAME
-from tailhound.model.unanswered import KNOWN_HERE
+from tailhound.model.unanswered import lacks_its_subject
 from tailhound.model.wording import cut
 
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -50,7 +50,7 @@ class Impossible:
         as nobody could tell of what.
         """
         if asked.status is EvidenceStatus.SKIPPED:
-            unknown = KNOWN_HERE in asked.detail or asked.detail.startswith(_NOT_ASKED)
+            unknown = lacks_its_subject(asked.detail) or asked.detail.startswith(_NOT_ASKED)
             return _REFUSED in asked.detail or unknown
         begins = _BEGINS.match(self.name)
         holds = begins is not None and begins[0] in asked.question

@@ -140,6 +140,11 @@ class Incident:
         return self.diagnosis is not None and noted == self.episode
 
     @property
+    def verdict(self) -> Diagnosis | None:
+        """Its diagnosis, where that is of this episode."""
+        return self.diagnosis if self.verdict_stands else None
+
+    @property
     def is_rechecked(self) -> bool:
         """Whether it is being checked again while its verdict stands."""
         asked = self.recheck is not None and self.recheck.ended_at is None

@@ -11,6 +11,9 @@ SPARED = "not asked: the API server refuses most requests"
 KNOWN_HERE = "known for this incident"
 """How the detail of a question ends, or goes on, that was not asked: `no namespace is ..`."""
 
+_TOLD_BEFORE = "not asked: nobody could tell"
+"""How an older version told it; records keep that."""
+
 _COMMENT = "  # "
 """What stands between a query of Prometheus and the time at which it was asked."""
 
@@ -18,6 +21,11 @@ _COMMENT = "  # "
 def was_spared(asked: Asked) -> bool:
     """Whether a question was kept from an API server that refuses most: it is asked again."""
     return asked.status is EvidenceStatus.SKIPPED and asked.detail.startswith(SPARED)
+
+
+def lacks_its_subject(detail: str) -> bool:
+    """Whether a question was not asked because nothing says of what: asking again can't help."""
+    return KNOWN_HERE in detail or detail.startswith(_TOLD_BEFORE)
 
 
 def down(evidence: Iterable[Evidence]) -> Mapping[str, Asked]:

@@ -64,9 +64,8 @@ def to_do(incident: Incident, page_url: str, offers: Offers) -> tuple[Block, ...
 
 def _asked(incident: Incident) -> tuple[Block, ...]:
     """The answers to "Was this the cause?", as far as one was named."""
-    diagnosis = incident.diagnosis
-    found = diagnosis is not None and diagnosis.outlook is Outlook.CAUSE_FOUND
-    if not found or not incident.verdict_stands:
+    verdict = incident.verdict
+    if verdict is None or verdict.outlook is not Outlook.CAUSE_FOUND:
         return (_telling(incident),)
     agreed = any(one.rating is Rating.RIGHT for one in incident.feedback)
     yes = "Yes, for me too" if agreed else "Yes, that was it"
@@ -77,7 +76,7 @@ def _telling(incident: Incident) -> Block:
     """What opens the form; once somebody has answered, what changes that too. Where no cause was
     named nothing can be wrong.
     """
-    named = bool(incident.diagnosis and incident.diagnosis.named and incident.verdict_stands)
+    named = bool(incident.verdict and incident.verdict.named)
     label = "Wrong? Tell us the cause" if named else "Tell us the cause"
     text = ANSWER if incident.feedback else label
     return button(text, WRONG, value=value_of(incident))

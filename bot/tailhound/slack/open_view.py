@@ -17,7 +17,7 @@ from tailhound.model import (
     unusual,
 )
 from tailhound.model.aftermath import aftermath
-from tailhound.model.candidates import DARK, NO_SIGN, Open, is_measured
+from tailhound.model.candidates import WITH_SIGN, Open
 from tailhound.model.gaps import next_gap
 from tailhound.model.impossible import LOOK
 from tailhound.model.names import capital, cause_name, plural, small
@@ -65,11 +65,10 @@ class OpenView(VerdictView):
         """
         near = [self._near(one) for one in self.near]
         lines = [Mrkdwn(f"{n}. {line}") for n, line in enumerate(near, 1)]
-        others = self._others(candidates.beyond_the_nearest(self.diagnosis), "With a sign, too")
-        bare = candidates.without_sign(self.diagnosis)
-        calm = self._others([one for one in bare if is_measured(one)], capital(NO_SIGN))
-        dark = self._others([one for one in bare if not is_measured(one)], capital(DARK))
-        found = [line for line in (others, calm, dark) if line]
+        bare = candidates.bare(self.diagnosis)
+        found = [self._others(head, causes) for head, causes in bare]
+        if bare and bare[-1][0] != WITH_SIGN:
+            found[-1] = f"{found[-1]} {self._checkable}".rstrip()
         if not lines and len(found) == 1:
             return (Mrkdwn(f"*{self.unknown_head.removesuffix(':')}, {small(found[0])}"),)
         rest = [Mrkdwn(f"*{line}") for line in found]
@@ -109,16 +108,13 @@ class OpenView(VerdictView):
         told = ". ".join(part for part in (shown, stands, open_) if part)
         return f"*{self._cause(one.cause, first=True)}*: {told}"
 
-    def _others(self, found: Sequence[Cause], head: str) -> str:
-        """`Not measured:* RDMA fabric. It can be checked by hand: ..`."""
-        if not found:
-            return ""
+    def _others(self, head: str, found: Sequence[Cause]) -> str:
+        """`Not measured:* RDMA fabric, SSD garbage collection.`"""
         most = min(6, max(3, self.ink.lines))
         names = [self._cause(cause) for cause in found[:most]]
         left = len(found) - len(names)
         told = f"{', '.join(names)}{f' + {left} more' if left else ''}"
-        way = self._checkable if head in (capital(NO_SIGN), capital(DARK)) else ""
-        return f"{head}:* {told}. {way}".rstrip()
+        return f"{capital(head)}:* {told}."
 
     @property
     def facts(self) -> Mrkdwn:

@@ -41,8 +41,7 @@ class VerdictView(PeopleView):
     @property
     def diagnosis(self) -> Diagnosis | None:
         """The verdicts; None before the first ones, and when it was over before another."""
-        over_before = self.look == "resolved" and not self.incident.verdict_stands
-        return None if over_before else self.incident.diagnosis
+        return self.incident.verdict if self.look == "resolved" else self.incident.diagnosis
 
     @property
     def rechecked(self) -> Mrkdwn:

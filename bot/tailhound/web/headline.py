@@ -61,9 +61,7 @@ def is_old(incident: Incident) -> bool:
     was over before it could be.
     """
     before = (State.INVESTIGATING, State.DEFERRED, State.FAILED, State.RESOLVED)
-    return (
-        incident.state in before and incident.diagnosis is not None and not incident.verdict_stands
-    )
+    return incident.state in before and incident.diagnosis is not None and incident.verdict is None
 
 
 def cause_of(incident: Incident) -> str:
@@ -128,7 +126,7 @@ def _resolved(incident: Incident) -> Headline:
     if incident.unheard:
         return Headline("Not heard of any more", _alert_on(incident), "done")
     word = f"Resolved after {duration(seconds)}" if seconds >= 0 else "Resolved"
-    found = telling.headline_causes(incident.diagnosis) if incident.verdict_stands else ()
+    found = telling.headline_causes(incident.verdict)
     text = _title(incident.diagnosis, over=True) if found else _alert_on(incident)
     return Headline(word, text, "done")
 
