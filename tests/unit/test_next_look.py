@@ -26,7 +26,7 @@ from tailhound.model import (
     Verdict,
 )
 from tailhound.model.next_look import next_look
-from tailhound.model.symptomless import LATENCY
+from tailhound.model.symptomless import LATENCY, symptomless
 from tailhound.slack.blocks import message
 from tailhound.truth import Truth
 from tests.samples.hostile import HOSTILE
@@ -303,6 +303,117 @@ def test_the_nearest_open_cause_says_what_stands_out_and_what_to_look_at() -> No
     assert found == DRIVE
     assert DRIVE.text == f"{DRIVE.measured}: {DRIVE.command}, {DRIVE.then}"
     assert next_look(of(cause(look=None))) is None
+
+
+BY_HAND = Look(
+    "nobody measured how long the drives of db-1 take", "on db-1: r_await",
+    command="iostat -x 1", then="on db-1: r_await",
+)  # fmt: skip
+
+
+def dark(**more: Any) -> Cause:
+    """A cause of which nothing was measured, and that a person can look at."""
+    return replace(cause(look=None), checks=(), unseen=BY_HAND, **more)
+
+
+def test_a_cause_that_fits_and_that_nobody_measured_is_looked_at_by_hand() -> None:
+    slow = Stage(stage="decode", seconds=9.0, usual_seconds=3.0)
+    it = of(dark(slows=("decode",)))
+    assert it.diagnosis is not None
+    fits = replace(it, diagnosis=replace(it.diagnosis, stages=(slow,)))
+    assert next_look(fits) == BY_HAND
+    for verdict in (Verdict.REFUTED, Verdict.NOT_APPLICABLE):
+        assert next_look(of(dark(slows=("decode",), verdict=verdict))) is None
+
+
+@pytest.mark.parametrize(
+    ("stage", "grew", "told"),
+    [
+        (Stage(stage="decode", seconds=9.0, usual_seconds=3.0), 6.0, False),
+        (Stage(stage="decode", seconds=9.0, usual_seconds=3.0), 60.0, True),
+        (Stage(stage="decode", seconds=3.0, usual_seconds=3.0), None, True),
+        (Stage(stage="decode", seconds=None, usual_seconds=None), None, True),
+    ],
+)
+def test_where_nobody_knows_what_is_slow_any_cause_that_nobody_measured_is_looked_at(
+    stage: Stage, grew: float | None, told: bool
+) -> None:
+    slow = Symptom(name="first token p99", value=9.0, unit="seconds", usual=1.0, grew_seconds=grew)
+
+    def looked(cause: Cause, symptom: Symptom = slow) -> bool:
+        found = of(cause).diagnosis
+        assert found is not None
+        found = replace(found, stages=(stage,), symptom=symptom)
+        return next_look(replace(UNKNOWN, diagnosis=found)) == BY_HAND
+
+    assert looked(dark(slows=("queue",))) is told
+    assert looked(dark(slows=())) is told
+    assert not looked(dark(), replace(slow, unit="ratio")), "failing requests are not slow ones"
+    assert not looked(dark(verdict=Verdict.REFUTED))
+
+
+def test_a_cause_that_the_alert_is_about_goes_first_and_a_measured_one_not_at_all() -> None:
+    elsewhere = replace(BY_HAND, measured="nobody measured how often it is stopped")
+    calm = Check(
+        claim="Reads take long", condition="r > 5", part=Part.CONFIRM, truth=Truth.FALSE,
+        seen=(Seen(name="disk.reads", value=1.0, unit="times"),),
+    )  # fmt: skip
+
+    def looked(*causes: Cause) -> Look | None:
+        found = of(*causes).diagnosis
+        assert found is not None
+        return next_look(replace(UNKNOWN, diagnosis=replace(found, symptom=None)))
+
+    cpu = dark(triggered=True)
+    cpu = replace(cpu, runbook="cpu-throttling", unseen=elsewhere)
+    assert looked(dark(), cpu) == elsewhere
+    assert looked(dark(), replace(cpu, triggered=False)) == BY_HAND
+    measured = replace(dark(), checks=(calm,))
+    assert looked(measured) is None
+    assert looked(replace(measured, triggered=True)) == BY_HAND
+
+
+def test_where_nothing_is_slow_nothing_is_looked_at_by_hand() -> None:
+    series = tuple({"at": 60.0 * at, "value": 1.0} for at in range(50))
+    row: dict[str, Any] = {
+        "symptom": "ttft", "title": "first token p99", "seconds": 1.0, "usual_seconds": 1.0,
+        "series": series, "usual_series": series,
+    }  # fmt: skip
+    calm = evidence(LATENCY, symptoms=(row,))
+    found = of(dark(triggered=True)).diagnosis
+    assert found is not None
+    found = replace(found, symptom=None, evidence=(calm,))
+    assert symptomless(found.evidence).nothing_grew
+    assert next_look(replace(UNKNOWN, diagnosis=found)) is None
+    unknown = replace(found, evidence=())
+    assert next_look(replace(UNKNOWN, diagnosis=unknown)) == BY_HAND
+
+
+def test_what_was_measured_goes_before_what_nobody_measured() -> None:
+    slow = Stage(stage="decode", seconds=9.0, usual_seconds=3.0)
+    with_sign = replace(cause(look=None), unseen=BY_HAND)
+    one_of: dict[str, Any] = {"evidence": (THREE,), "slow_pods": ("api-2",), "stages": (slow,)}
+    for found, measured in (
+        (of(cause(), dark(slows=("decode",))), DRIVE.measured),
+        (of(with_sign), BY_HAND.measured),
+        (of(dark(slows=("decode",))), "one of 3 pods is slow, api-2"),
+    ):
+        assert found.diagnosis is not None
+        look = next_look(replace(found, diagnosis=replace(found.diagnosis, **one_of)))
+        assert look is not None
+        assert look.measured == measured
+
+
+def test_every_surface_tells_what_a_person_can_look_at() -> None:
+    it = of(replace(cause(look=None), unseen=BY_HAND))
+    shown = message(it, page_url="https://bot/i/1", now=NOW)
+    slots = {b["block_id"][0]: b["text"]["text"] for b in shown.blocks if "text" in b}
+    assert slots["D"].startswith(
+        f"*Look next:* {BY_HAND.measured}: `{BY_HAND.command}`, {BY_HAND.then}"
+    )
+    for text in (text_of(it), "\n".join(rows(it, NOW))):
+        for part in (BY_HAND.measured, BY_HAND.command, "r_await"):
+            assert part in text
 
 
 def test_every_surface_tells_what_stands_out_why_it_is_open_and_what_to_look_at() -> None:

@@ -13,7 +13,7 @@ from tailhound.diagnosis.plan import Facts, Plan, inputs_of
 from tailhound.diagnosis.rank import Ranked, rank
 from tailhound.diagnosis.resolve import Resolved
 from tailhound.diagnosis.resolved import blamed
-from tailhound.diagnosis.scope import places_of, scope_of
+from tailhound.diagnosis.scope import places_of, scope_of, where_of
 from tailhound.diagnosis.symptom import (
     Rows,
     first_onset,
@@ -93,6 +93,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
     """The verdict of every runbook on this evidence, ranked."""
     rows = led(moved(evidence), case.named)
     symptom = _symptom(case, rows, evidence)
+    places = places_of(rows, case.resolved)
     around = _Around(
         no_symptom="" if symptom else symptomless(evidence).reason,
         mode=when.mode,
@@ -100,6 +101,7 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
             item.collector == LATENCY and bool(item.facts.get("symptoms")) for item in evidence
         ),
         first_token_leads=bool(rows) and rows[0].get("symptom") == "ttft",
+        names=where_of(places, case.resolved),
     )
     causes = [
         _cause(case, runbook, case.plan.facts_of(runbook, evidence), around)
@@ -108,7 +110,6 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
     ranked = rank(causes, {book.id: book.explained_by for book in case.runbooks}, symptom)
     shape, load = shape_and_load(evidence, rows, symptom)
     outlook, blind = _outlook(ranked, evidence)
-    places = places_of(rows, case.resolved)
     return Diagnosis(
         outlook=outlook,
         primary=ranked.primary,
@@ -176,17 +177,18 @@ def _symptom(case: Case, rows: Rows, evidence: Sequence[Evidence]) -> Symptom | 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Around:
     """What is so for each cause: why there is no symptom, the mode, whether latencies are known and
-    the first token is what leads.
+    the first token is what leads, and where to look at it by hand.
     """
 
     no_symptom: str
     mode: str
     serves: bool
     first_token_leads: bool
+    names: Mapping[str, str]
 
 
 def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause:
-    thresholds = values_for(runbook, case.site)
+    thresholds, labels = values_for(runbook, case.site), case.resolved.labels
     judged = judge(runbook, facts, thresholds)
     onset = began(runbook, judged.checks, facts)
     sure, why = confidence(
@@ -217,6 +219,8 @@ def _cause(case: Case, runbook: Runbook, facts: Facts, around: _Around) -> Cause
         title=title,
         was=was,
         look=_look(runbook, judged, (inputs, facts, thresholds)),
+        unseen=_unseen(runbook, judged, facts, around.names),
+        triggered=runbook.trigger.matches(labels.get("alertname", ""), labels),
         verdict=judged.verdict,
         because=judged.because,
         confidence=sure if confirmed else None,
@@ -244,6 +248,15 @@ def _look(runbook: Runbook, judged: Judged, given: Given) -> Look | None:
     if runbook.look is None or not stands_out(judged.verdict, judged.checks):
         return None
     return runbook.look.render(*given)
+
+
+def _unseen(
+    runbook: Runbook, judged: Judged, facts: Facts, names: Mapping[str, str]
+) -> Look | None:
+    """How to see by hand what would decide."""
+    if runbook.unseen is None or judged.verdict is not Verdict.UNKNOWN:
+        return None
+    return runbook.unseen.render(facts, names)
 
 
 def _why_open(case: Case, runbook: Runbook, check: Check) -> str:

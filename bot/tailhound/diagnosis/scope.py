@@ -45,6 +45,19 @@ def places_of(rows: Rows, resolved: Resolved) -> Places:
     return Places(pods, tuple(nodes))
 
 
+def where_of(places: Places, resolved: Resolved) -> dict[str, str]:
+    """Where a person looks: where it is slow, else at what the alert names, else at the first."""
+    pods = (*places.pods, resolved.pod, *resolved.pods)
+    pod = next(filter(None, pods), "")
+    on = dict(resolved.pod_nodes).get(pod, "")
+    nodes = (*places.nodes, on, resolved.node, *resolved.nodes)
+    return {
+        "NAMESPACE": resolved.namespace,
+        "POD": pod,
+        "NODE": next(filter(None, nodes), ""),
+    }
+
+
 def _found(row: Mapping[str, Any], evidence: Iterable[Evidence], resolved: Resolved) -> str:
     kind = str(row.get("symptom", ""))
     if kind.startswith("disk"):

@@ -6,7 +6,7 @@ something that it rests on was not measured. Texts and commands are not escaped.
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,11 +16,11 @@ from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
 from tailhound.model.names import KUBERNETES_NAME, plural
 from tailhound.model.neighbours import capacity
-from tailhound.model.stages import as_fast_as_usual
-from tailhound.model.symptomless import LATENCY
+from tailhound.model.stages import as_fast_as_usual, slow_stages, unexplained
+from tailhound.model.symptomless import LATENCY, symptomless
 from tailhound.model.unanswered import hosts_down
 from tailhound.model.unusual import unusual
-from tailhound.model.verdict import Diagnosis, Look, Outlook
+from tailhound.model.verdict import Cause, Diagnosis, Look, Outlook, Verdict
 
 _REPLICAS, _ROLLOUT = "prometheus.replicas", "kubernetes.rollout"
 _SCALER, _SUBJECT = "prometheus.autoscaler", "tailhound.subject"
@@ -172,6 +172,42 @@ def _looks(seen: _Seen) -> Look | None:
     return next((cause.look for cause in found if cause.look is not None), None)
 
 
+def _unseen(seen: _Seen) -> Look | None:
+    """What nobody measured of a cause of which there is a sign."""
+    return _first_unseen(candidates.nearest(seen.diagnosis))
+
+
+def _unseen_but_fitting(seen: _Seen) -> Look | None:
+    """What nobody measured of a cause that could explain what is slow."""
+    return _first_unseen(candidates.explaining(seen.diagnosis))
+
+
+def _unseen_anywhere(seen: _Seen) -> Look | None:
+    """What nobody measured where nobody knows what is slow: of a cause that the alert is about,
+    else of one of which nothing at all was measured.
+    """
+    if not _is_slow_somewhere(seen.diagnosis):
+        return None
+    open_ = [one for one in seen.diagnosis.causes if one.verdict is Verdict.UNKNOWN]
+    named = (one for one in open_ if one.triggered)
+    dark = (one for one in open_ if not candidates.is_measured(one))
+    return _first_unseen((*named, *dark))
+
+
+def _is_slow_somewhere(diagnosis: Diagnosis) -> bool:
+    """Whether something is slow, or nobody knows that nothing is, and no stage that got slower
+    explains it.
+    """
+    if diagnosis.symptom is None:
+        return not symptomless(diagnosis.evidence).nothing_grew
+    located = bool(slow_stages(diagnosis)) and unexplained(diagnosis) is None
+    return diagnosis.symptom.unit == "seconds" and not located
+
+
+def _first_unseen(causes: Iterable[Cause]) -> Look | None:
+    return next((cause.unseen for cause in causes if cause.unseen is not None), None)
+
+
 def _one_of_several(seen: _Seen) -> Look | None:
     """One pod that is slow while others are not, or several on one node while others are not."""
     slow, nodes = seen.diagnosis.slow_pods, seen.diagnosis.slow_nodes
@@ -198,6 +234,9 @@ _RULES: Final[tuple[Callable[[_Seen], Look | None], ...]] = (
     _not_ready,
     _in_front,
     _looks,
+    _unseen,
     _one_of_several,
     _load,
+    _unseen_but_fitting,
+    _unseen_anywhere,
 )

@@ -152,7 +152,9 @@ class Cause:
     meanwhile ("" for nothing), both only when confirmed. `onset` is None when unknown. `evidence`
     names the evidence it asked for. `slows` names the stages of a request that it can slow.
     `was` is the title once it is over, "" where the runbook has none. `look` is what stands out of
-    its evidence and what to look at, where it is not confirmed and its first claim holds.
+    its evidence and what to look at, where it is not confirmed and its first claim holds; `unseen`
+    what a person can look at, where it is unknown because what decides was not measured.
+    `triggered`: the alert is one of those that its runbook is for.
     """
 
     runbook: str
@@ -172,6 +174,8 @@ class Cause:
     slows: tuple[str, ...] = ()
     was: str = ""
     look: Look | None = None
+    unseen: Look | None = None
+    triggered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
 from tailhound.rules.reading import Read, read_file
 from tailhound.rules.runbook import Claim, Runbook, Threshold, Trigger
 from tailhound.rules.says import OVER, Says, compile_says
+from tailhound.rules.unseen import HOLES, Unseen
 from tailhound.rules.where import Where, where
 from tailhound.rules.yaml_evidence import Allows
 
@@ -116,6 +117,7 @@ class Bench:
             says=self.says(("says",), inputs),
             beware=self.says(("beware",), inputs),
             look=self._look(inputs),
+            unseen=self._unseen(),
             mitigations=Changes(self).mitigations(inputs),
             active=file.status == "active",
             baseline=cases.baseline(),
@@ -205,18 +207,30 @@ class Bench:
 
     def _onset(self, steps: Steps, onset: str) -> tuple[str, ...]:
         name, _, fact = onset.partition(".")
-        schemas = self.vocabulary.evidence
         if name in self.vocabulary.broken:
             return ()
-        if name not in schemas:
-            self.wrong(steps, f"no evidence named {name!r}{meant(name, schemas)}")
-        elif fact not in schemas[name]:
-            self.wrong(steps, f"no field on {name} named {fact!r}{meant(fact, schemas[name])}")
-        elif not _has_series(schemas[name], fact):
-            series = [key for key in schemas[name] if _has_series(schemas[name], key)]
+        if not self._named_fact(steps, onset):
+            return (onset,)
+        schema = self.vocabulary.evidence[name]
+        if not _has_series(schema, fact):
+            series = [key for key in schema if _has_series(schema, key)]
             told = f"; with one: {', '.join(series)}" if series else ""
             self.wrong(steps, f"{onset} has no series, so its onset can't be seen{told}")
         return (onset,)
+
+    def _named_fact(self, steps: Steps, full: str) -> bool:
+        """Whether `cpu.throttled_ratio` names a fact of the evidence; a finding where it does not
+        and the evidence itself is well.
+        """
+        name, _, fact = full.partition(".")
+        schemas = self.vocabulary.evidence
+        if name in schemas and fact in schemas[name]:
+            return True
+        if name in schemas:
+            self.wrong(steps, f"no field on {name} named {fact!r}{meant(fact, schemas[name])}")
+        elif name not in self.vocabulary.broken:
+            self.wrong(steps, f"no evidence named {name!r}{meant(name, schemas)}")
+        return False
 
     def _causes(self, key: str, ids: Iterable[str]) -> tuple[str, ...]:
         for index, id in enumerate(ids):
@@ -250,6 +264,24 @@ class Bench:
         if told["stands_out"] is None or told["at"] is None:
             return None
         return Looks(stands_out=told["stands_out"], at=told["at"], command=told["command"])
+
+    def _unseen(self) -> Unseen | None:
+        """How to see by hand what was not measured."""
+        told = self.file.unseen
+        if told is None:
+            return None
+        for at, fact in enumerate(told.unless_known):
+            self._named_fact(("unseen", "unless_known", at), fact)
+        for key in ("what", "at", "command"):
+            if "{{" in getattr(told, key):
+                message = f"`{key}:` of `unseen:` is no template; it knows {', '.join(HOLES)}"
+                self.wrong(("unseen", key), message)
+        return Unseen(
+            unless_known=tuple(told.unless_known),
+            what=told.what.rstrip("."),
+            at=told.at.rstrip("."),
+            command=told.command,
+        )
 
 
 _NOTHING = Fact(Kind.NUMBER)

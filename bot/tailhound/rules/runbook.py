@@ -13,6 +13,7 @@ from tailhound.rules.inputs import Input
 from tailhound.rules.looks import Looks
 from tailhound.rules.places import Pairs, Place
 from tailhound.rules.says import Says
+from tailhound.rules.unseen import Unseen
 from tailhound.rules.where import Where
 from tailhound.truth import Truth
 
@@ -203,6 +204,7 @@ class Runbook:
     says: Says | None = None
     beware: Says | None = None
     look: Looks | None = None
+    unseen: Unseen | None = None
     mitigations: tuple[Mitigation, ...] = ()
     active: bool = True
     baseline: Mapping[str, Mapping[str, FactValue]] = field(default_factory=dict)

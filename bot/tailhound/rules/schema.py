@@ -157,6 +157,15 @@ class Look(Part):
     command: Annotated[str, Field(max_length=300)] = ""
 
 
+class Unseen(Part):
+    """How a person sees what decides, where none of `unless_known` was measured."""
+
+    unless_known: Annotated[list[str], Field(min_length=1, max_length=8)]
+    what: Annotated[str, Field(min_length=1, max_length=120)]
+    at: Annotated[str, Field(min_length=1, max_length=200)]
+    command: Annotated[str, Field(max_length=300)] = ""
+
+
 class Test(Part):
     """One case: what differs from the baseline, and what must come out."""
 
@@ -204,6 +213,7 @@ class RunbookFile(Part):
     says: Text = ""
     beware: Annotated[str, Field(max_length=400)] = ""
     look: Look | None = None
+    unseen: Unseen | None = None
     mitigations: dict[Id, Mitigation] = Field(default={})
     status: Literal["active", "draft"] = "active"
     baseline: dict[str, dict[str, Fact_]] = Field(default={})

@@ -16,6 +16,7 @@ from tailhound.rules.looks import stands_out
 from tailhound.rules.offers import ONE_CLICK, Known, offers
 from tailhound.rules.places import Place, follow
 from tailhound.rules.runbook import Runbook, Test
+from tailhound.rules.unseen import HOLES
 from tailhound.truth import Truth
 
 BASELINE = "a healthy system (the baseline)"
@@ -143,11 +144,14 @@ def _inputs(runbook: Runbook) -> dict[str, Any]:
 
 
 def _looked(runbook: Runbook, test: Test, judged: Judged, known: Known) -> list[str]:
-    """What stands out where it is not confirmed: "" expects nothing to."""
-    if test.look is None or runbook.look is None:
+    """What stands out where it is not confirmed, or can be seen by hand: "" expects nothing."""
+    if test.look is None:
         return []
-    out = stands_out(judged.verdict, judged.checks)
-    look = runbook.look.render(_inputs(runbook), known.facts, known.thresholds) if out else None
+    look = None
+    if runbook.look is not None and stands_out(judged.verdict, judged.checks):
+        look = runbook.look.render(_inputs(runbook), known.facts, known.thresholds)
+    if look is None and runbook.unseen is not None and judged.verdict is Verdict.UNKNOWN:
+        look = runbook.unseen.render(known.facts, {hole: hole for hole in HOLES})
     text = _plain(look.text) if look else ""
     if _plain(test.look) in text and bool(test.look) is bool(text):
         return []

@@ -1,6 +1,7 @@
 """How much of the workload the symptom is at."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailhound.diagnosis.resolved import Resolved
-from tailhound.diagnosis.scope import Places, places_of
+from tailhound.diagnosis.scope import Places, places_of, where_of
 from tailhound.diagnosis.scope import scope_of as scope_of_rows
 from tailhound.diagnosis.symptom import moved
 from tailhound.model import Evidence, EvidenceStatus
@@ -208,3 +209,16 @@ def test_where_nobody_can_tell_no_pod_and_no_node_is_called_slow() -> None:
     two = Resolved(nodes=("n1", "n2"))
     assert places(row(4.0, symptom="node_starts"), two) == Places()
     assert places(row(4.0, symptom="node_starts"), Resolved(nodes=("n1",))) == Places((), ("n1",))
+
+
+def test_a_person_looks_where_it_is_slow_else_at_what_the_alert_names_else_at_the_first() -> None:
+    def where(slow: Places, resolved: Resolved) -> tuple[str, str, str]:
+        names = where_of(slow, resolved)
+        return names["NAMESPACE"], names["POD"], names["NODE"]
+
+    known = replace(subject("a", "b"), namespace="web", pod_nodes=(("a", "n1"), ("b", "n2")))
+    assert where(Places(("b",), ("n2",)), known) == ("web", "b", "n2")
+    assert where(Places(), replace(known, pod="b")) == ("web", "b", "n2")
+    assert where(Places(), known) == ("web", "a", "n1")
+    assert where(Places(), Resolved(node="ci-3", nodes=("ci-3",))) == ("", "", "ci-3")
+    assert where(Places(), Resolved()) == ("", "", "")

@@ -1,0 +1,48 @@
+"""What a person can look at where what decides about a cause was not measured: a runbook's words,
+with the names of the incident in place of NAMESPACE, POD and NODE, as in the steps of a mitigation.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tailhound.model import Look
+from tailhound.model.names import PLAIN_NAME
+from tailhound.rules.condition.terms import Facts
+
+HOLES: Final = ("NAMESPACE", "POD", "NODE")
+"""What differs from incident to incident."""
+
+_HOLE = re.compile(rf"\b(?:{'|'.join(HOLES)})\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unseen:
+    """`unless_known` are the facts that would show it, by their full names; `command` is "" where
+    there is none to paste.
+    """
+
+    unless_known: tuple[str, ...]
+    what: str
+    at: str
+    command: str = ""
+
+    def render(self, facts: Facts, names: Mapping[str, str]) -> Look | None:
+        """What nobody measured here, and how to see it; None where any of it was measured, or a
+        name in it is not known, or is more than a name.
+        """
+        texts = (self.what, self.at, self.command)
+        holes = {hole for text in texts for hole in _HOLE.findall(text)}
+        if any(_is_known(fact, facts) for fact in self.unless_known):
+            return None
+        if not all(PLAIN_NAME.fullmatch(names.get(hole, "")) for hole in holes):
+            return None
+        what, at, command = (_HOLE.sub(lambda hole: names[hole[0]], text) for text in texts)
+        return Look.beside(command, f"nobody measured {what}", at)
+
+
+def _is_known(fact: str, facts: Facts) -> bool:
+    evidence, _, name = fact.partition(".")
+    found = facts.get(evidence)
+    return found is not None and found.get(name) is not None
