@@ -27,13 +27,15 @@ class Timing:
 class Part:
     """One stage of a request: the mean of kind `of`, less the means of `less`.
 
-    `noise_seconds` is the growth below which nobody can tell it from noise.
+    `noise_seconds` is the growth below which nobody can tell it from noise. `otherwise` is what the
+    stage is taken from where its own kind is not measured.
     """
 
     stage: str
     of: str
     less: tuple[str, ...] = ()
     noise_seconds: float = 0.0
+    otherwise: "Part | None" = None
 
 
 REMAINDER_NOISE_SECONDS = 0.05
@@ -110,6 +112,9 @@ _VLLM_NAMES = {
 }
 
 
+_AFTER_FIRST_TOKEN = Part("decode", "e2e", ("ttft",), REMAINDER_NOISE_SECONDS)
+
+
 def vllm(prefix: str) -> Family:
     """vLLM from V0 on, under its own prefix, Ray's, or the site's."""
     return Family(
@@ -129,7 +134,7 @@ def vllm(prefix: str) -> Family:
             Part("preprocessing", "ttft", ("queue", "prefill"), REMAINDER_NOISE_SECONDS),
             Part("queue", "queue"),
             Part("prefill", "prefill"),
-            Part("decode", "decode"),
+            Part("decode", "decode", otherwise=_AFTER_FIRST_TOKEN),
         ),
         on_cpu=(
             Part("inter-token", "itl"),
@@ -153,7 +158,7 @@ SGLANG = Family(
     stages=(
         Part("queue", "queue"),
         Part("preprocessing and prefill", "ttft", ("queue",), REMAINDER_NOISE_SECONDS),
-        Part("decode", "e2e", ("ttft",), REMAINDER_NOISE_SECONDS),
+        _AFTER_FIRST_TOKEN,
     ),
     on_cpu=(Part("inter-token", "itl"),),
     names=_named(

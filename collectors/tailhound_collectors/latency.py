@@ -179,6 +179,8 @@ def _counted(found: Found | None, params: LatencyParams) -> Reading[Latency]:
 def _stage(one: Part, found: Means) -> StageRow:
     """One stage of the additive split; a remainder is what the others leave."""
     now, usual = part(found, one.of, one.less)
+    if now is None and one.otherwise is not None:
+        return _stage(one.otherwise, found)
     return StageRow(
         stage=one.stage, seconds=now, usual_seconds=usual, remainder=remainder_of(one) or None
     )

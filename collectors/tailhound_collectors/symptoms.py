@@ -1,6 +1,6 @@
 """The latencies that users feel, each with its quantile, its usual value and its history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tailhound.flow import Reading, together
@@ -109,19 +109,28 @@ def arrivals(family: Family, here: str, window: str = WINDOW) -> str:
 
 
 def means(family: Family, here: str, usual: Sequence[float]) -> Reading[Means]:
-    """The means of each kind that the family has, and the counts of those that get subtracted."""
+    """The means of each kind that the family has, and the counts of those that get subtracted: of
+    those of a stage's `otherwise` only where it is needed.
+    """
     kinds = list(family.timings)
-    split = (*family.stages, *family.on_cpu)
-    subtracted = list(
-        dict.fromkeys(kind for one in split if one.less for kind in (one.of, *one.less))
-    )
+    subtracted = _subtracted((*family.stages, *family.on_cpu))
     asked = [mean(family.timings[kind], here, WINDOW) for kind in kinds]
     asked += [_count(family.timings[kind], here) for kind in subtracted]
     values = yield from side_by_side(usually(promql, usual) for promql in asked)
-    return Means(
-        seconds=dict(zip(kinds, values[: len(kinds)], strict=True)),
-        counts=dict(zip(subtracted, values[len(kinds) :], strict=True)),
+    seconds = dict(zip(kinds, values[: len(kinds)], strict=True))
+    counts = dict(zip(subtracted, values[len(kinds) :], strict=True))
+    instead = (one.otherwise for one in family.stages if seconds[one.of][0] is None)
+    more = [kind for kind in _subtracted(filter(None, instead)) if kind not in counts]
+    known = yield from side_by_side(
+        usually(_count(family.timings[kind], here), usual) for kind in more
     )
+    return Means(seconds=seconds, counts={**counts, **dict(zip(more, known, strict=True))})
+
+
+def _subtracted(parts: Iterable[Part]) -> list[str]:
+    """The kinds that are subtracted from each other, each once."""
+    of = (kind for one in parts if one.less for kind in (one.of, *one.less))
+    return list(dict.fromkeys(of))
 
 
 def _count(timings: Sequence[Timing], here: str) -> str:

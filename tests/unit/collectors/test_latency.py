@@ -54,6 +54,17 @@ def test_stages_add_up_and_the_frontend_is_what_is_left() -> None:
     assert stages["preprocessing"].usual_seconds == pytest.approx(0.09)
 
 
+def test_a_decode_that_nobody_measures_is_what_follows_the_first_token() -> None:
+    unmeasured = {**VLLM, "(sum (rate(vllm:request_decode": EMPTY}
+    (decode,) = (row for row in collected(unmeasured).stages or () if row.stage == "decode")
+    assert decode.seconds == pytest.approx(18.4)
+    assert decode.usual_seconds == pytest.approx(1.6)
+    assert decode.remainder == "end to end less first token"
+    measured = {row.stage: row for row in collected(VLLM).stages or ()}["decode"]
+    assert measured.seconds == pytest.approx(18)
+    assert measured.remainder is None
+
+
 def test_the_cpu_stage_that_grew_most_is_named() -> None:
     facts = collected(VLLM)
     assert facts.cpu_stage == "preprocessing"
