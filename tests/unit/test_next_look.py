@@ -25,6 +25,7 @@ from tailhound.model import (
     Symptom,
     Verdict,
 )
+from tailhound.model.impossible import Impossible
 from tailhound.model.next_look import next_look
 from tailhound.model.symptomless import LATENCY, symptomless
 from tailhound.slack.blocks import message
@@ -371,6 +372,15 @@ def test_a_cause_that_the_alert_is_about_goes_first_and_a_measured_one_not_at_al
     measured = replace(dark(), checks=(calm,))
     assert looked(measured) is None
     assert looked(replace(measured, triggered=True)) == BY_HAND
+
+
+def test_nothing_is_looked_at_by_hand_of_what_cannot_exist() -> None:
+    found = of(dark(triggered=True)).diagnosis
+    assert found is not None
+    unmeasured = replace(found, symptom=None)
+    assert next_look(replace(UNKNOWN, diagnosis=unmeasured)) == BY_HAND
+    wrong = replace(unmeasured, impossible=Impossible("pod", "web 1"))
+    assert next_look(replace(UNKNOWN, diagnosis=wrong)) is None
 
 
 def test_where_nothing_is_slow_nothing_is_looked_at_by_hand() -> None:

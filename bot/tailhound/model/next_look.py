@@ -174,12 +174,12 @@ def _looks(seen: _Seen) -> Look | None:
 
 def _unseen(seen: _Seen) -> Look | None:
     """What nobody measured of a cause of which there is a sign."""
-    return _first_unseen(candidates.nearest(seen.diagnosis))
+    return _first_unseen(seen, candidates.nearest(seen.diagnosis))
 
 
 def _unseen_but_fitting(seen: _Seen) -> Look | None:
     """What nobody measured of a cause that could explain what is slow."""
-    return _first_unseen(candidates.explaining(seen.diagnosis))
+    return _first_unseen(seen, candidates.explaining(seen.diagnosis))
 
 
 def _unseen_anywhere(seen: _Seen) -> Look | None:
@@ -191,7 +191,7 @@ def _unseen_anywhere(seen: _Seen) -> Look | None:
     open_ = [one for one in seen.diagnosis.causes if one.verdict is Verdict.UNKNOWN]
     named = (one for one in open_ if one.triggered)
     dark = (one for one in open_ if not candidates.is_measured(one))
-    return _first_unseen((*named, *dark))
+    return _first_unseen(seen, (*named, *dark))
 
 
 def _is_slow_somewhere(diagnosis: Diagnosis) -> bool:
@@ -204,7 +204,10 @@ def _is_slow_somewhere(diagnosis: Diagnosis) -> bool:
     return diagnosis.symptom.unit == "seconds" and not located
 
 
-def _first_unseen(causes: Iterable[Cause]) -> Look | None:
+def _first_unseen(seen: _Seen, causes: Iterable[Cause]) -> Look | None:
+    """Nothing of what can't exist is there to be seen."""
+    if seen.diagnosis.impossible is not None:
+        return None
     return next((cause.unseen for cause in causes if cause.unseen is not None), None)
 
 
