@@ -383,7 +383,7 @@ def test_nothing_is_looked_at_by_hand_of_what_cannot_exist() -> None:
     assert next_look(replace(UNKNOWN, diagnosis=wrong)) is None
 
 
-def test_where_nothing_is_slow_nothing_is_looked_at_by_hand() -> None:
+def test_where_nothing_is_slow_the_alert_is_looked_at_and_nothing_by_hand() -> None:
     series = tuple({"at": 60.0 * at, "value": 1.0} for at in range(50))
     row: dict[str, Any] = {
         "symptom": "ttft", "title": "first token p99", "seconds": 1.0, "usual_seconds": 1.0,
@@ -394,7 +394,17 @@ def test_where_nothing_is_slow_nothing_is_looked_at_by_hand() -> None:
     assert found is not None
     found = replace(found, symptom=None, evidence=(calm,))
     assert symptomless(found.evidence).nothing_grew
-    assert next_look(replace(UNKNOWN, diagnosis=found)) is None
+    look = next_look(replace(UNKNOWN, diagnosis=found))
+    assert look is not None
+    assert look.text == (
+        "nothing takes longer than usual: what the alert measures, and its threshold"
+    )
+    young: dict[str, Any] = {"source": "the engine", "ratio": 0.0, "usual_ratio": None}
+    failing = evidence(LATENCY, symptoms=(row,), errors=(young,))
+    assert not symptomless((failing,)).nothing_grew
+    assert next_look(replace(UNKNOWN, diagnosis=replace(found, evidence=(failing,)))) == look
+    alone = replace(found, causes=(), evidence=(evidence(LATENCY, errors=(young,)),))
+    assert next_look(replace(UNKNOWN, diagnosis=alone)) is None, "no time was measured"
     unknown = replace(found, evidence=())
     assert next_look(replace(UNKNOWN, diagnosis=unknown)) == BY_HAND
 

@@ -199,9 +199,17 @@ def _is_slow_somewhere(diagnosis: Diagnosis) -> bool:
     explains it.
     """
     if diagnosis.symptom is None:
-        return not symptomless(diagnosis.evidence).nothing_grew
+        known = symptomless(diagnosis.evidence)
+        return not known.nothing_grew and not known.as_fast
     located = bool(slow_stages(diagnosis)) and unexplained(diagnosis) is None
     return diagnosis.symptom.unit == "seconds" and not located
+
+
+def _as_usual(seen: _Seen) -> Look | None:
+    """Where nothing takes longer than usual, the alert itself is to be looked at."""
+    if seen.diagnosis.symptom is not None or not symptomless(seen.diagnosis.evidence).as_fast:
+        return None
+    return Look("nothing takes longer than usual", "what the alert measures, and its threshold")
 
 
 def _first_unseen(seen: _Seen, causes: Iterable[Cause]) -> Look | None:
@@ -242,4 +250,5 @@ _RULES: Final[tuple[Callable[[_Seen], Look | None], ...]] = (
     _load,
     _unseen_but_fitting,
     _unseen_anywhere,
+    _as_usual,
 )

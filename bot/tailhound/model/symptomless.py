@@ -28,12 +28,14 @@ _FINE = (EvidenceStatus.COLLECTED, EvidenceStatus.EMPTY, EvidenceStatus.NOT_APPL
 @dataclass(frozen=True, slots=True)
 class Symptomless:
     """`nothing_grew` is true only when every latency that was measured could be compared with its
-    usual value, and every question about it was answered. `text` is for the middle of a sentence:
+    usual value, and every question about it was answered; `as_fast` when that is so of every time,
+    whatever is known of failures. `text` is for the middle of a sentence:
     `unknown (no usual value yet: first token 700 ms)`.
     """
 
     nothing_grew: bool
     text: str
+    as_fast: bool = False
 
     @property
     def reason(self) -> str:
@@ -70,12 +72,15 @@ def symptomless(evidence: Iterable[Evidence]) -> Symptomless:
     young = [row for row in rows if not row.compared]
     ages = [row.history_seconds for row in young if row.history_seconds is not None]
     told = f"{no_usual(max(ages, default=None))}: {_listed(young)}" if young else ""
+    times = [row for row in rows if row.unit == "seconds"]
+    as_fast = bool(times) and not silent and all(row.compared for row in times)
     if not young and not silent:
-        return Symptomless(True, f"none grew: {listed([row.beside_usual for row in rows])}")
+        none = f"none grew: {listed([row.beside_usual for row in rows])}"
+        return Symptomless(True, none, as_fast)
     why = "; ".join(part for part in (told, silent) if part)
     if len(young) < len(rows):
         why = f"nothing grew that could be compared; {why}"
-    return Symptomless(False, f"unknown ({why})")
+    return Symptomless(False, f"unknown ({why})", as_fast)
 
 
 def _listed(rows: Sequence[_Row]) -> str:

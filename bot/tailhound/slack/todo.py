@@ -43,7 +43,8 @@ def offers(
     left = telling.more_offers(found[len(shown) :])
     if found:
         comma = "," if left.endswith("fit") else ""
-        where = f"+ {left}{comma} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
+        more = f"+ {left}{comma}" if shown else str(len(found))
+        where = f"{more} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
         lines.append(Mrkdwn(f"<{escaped(page_url)}|{where}>" if page_url else where))
     return tuple(lines)
 

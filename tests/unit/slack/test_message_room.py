@@ -251,6 +251,8 @@ def test_the_message_and_the_page_count_what_does_not_fit_now_apart_and_alike() 
     found = (RAISE, MATCH, unfit)
     told = "+ 1 more and 1 that does not fit"
     assert offers(found, few, shadow=False)[-1] == f"{told}, on the page, with all steps"
+    none = replace(few, lines=0)
+    assert offers(found, none, shadow=False) == ("3 on the page, with all steps",)
     last = offers((RAISE, unfit), few, shadow=False)[-1]
     assert last.startswith("+ 1 that does not fit, on the page")
     assert CONFIRMED.diagnosis is not None
