@@ -374,6 +374,18 @@ def test_a_cause_that_the_alert_is_about_goes_first_and_a_measured_one_not_at_al
     assert looked(replace(measured, triggered=True)) == BY_HAND
 
 
+def test_what_had_no_answer_is_asked_again_and_not_seen_in_another_way() -> None:
+    found = of(dark(triggered=True, evidence=("drive",))).diagnosis
+    assert found is not None
+    silent = Asked(question="nvme list", backend="ssh db-1", status=EvidenceStatus.FORBIDDEN)
+    drive = Evidence(
+        name="drive", collector="ssh.drive_health", status=EvidenceStatus.TIMEOUT, asked=(silent,)
+    )
+    for evidence_, expected in (((drive,), None), ((), BY_HAND)):
+        unmeasured = replace(found, symptom=None, evidence=evidence_)
+        assert next_look(replace(UNKNOWN, diagnosis=unmeasured)) == expected
+
+
 def test_nothing_is_looked_at_by_hand_of_what_cannot_exist() -> None:
     found = of(dark(triggered=True)).diagnosis
     assert found is not None

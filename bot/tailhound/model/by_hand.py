@@ -27,6 +27,11 @@ def by_hand(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
     return _of(explaining(diagnosis), diagnosis)
 
 
+def is_asked(cause: Cause, diagnosis: Diagnosis) -> bool:
+    """Whether a question about a cause had no answer that a person may get."""
+    return bool(_of([cause], diagnosis))
+
+
 def to_check(diagnosis: Diagnosis | None) -> tuple[Asked, ...]:
     """The same of the unknown causes of which no sign was measured; no question stands in both."""
     return tuple(dict.fromkeys(one for _, found in checkable(diagnosis) for one in found))

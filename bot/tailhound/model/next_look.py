@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tailhound.model import candidates
+from tailhound.model.by_hand import is_asked
 from tailhound.model.evidence import FactValue, facts_of
 from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
@@ -213,10 +214,13 @@ def _as_usual(seen: _Seen) -> Look | None:
 
 
 def _first_unseen(seen: _Seen, causes: Iterable[Cause]) -> Look | None:
-    """Nothing of what can't exist is there to be seen."""
+    """Nothing of what can't exist is there to be seen. What had no answer is asked again, and not
+    seen in another way.
+    """
     if seen.diagnosis.impossible is not None:
         return None
-    return next((cause.unseen for cause in causes if cause.unseen is not None), None)
+    dark = (cause for cause in causes if cause.unseen and not is_asked(cause, seen.diagnosis))
+    return next((cause.unseen for cause in dark), None)
 
 
 def _one_of_several(seen: _Seen) -> Look | None:

@@ -42,6 +42,8 @@ _VALUES_AT_MOST = (60, 40, 30, 20, 12)
 
 _SENTENCES = re.compile(r"(?<=\.) (?=\S)")
 _BLANKS = re.compile(r"[ \n]+")
+_TWO_STOPS = re.compile(r"(?<!\.)\.\.(?= |$)")
+"""The full stop of a value, and that of the sentence which it ends."""
 
 
 def _environment() -> ImmutableSandboxedEnvironment:
@@ -107,7 +109,8 @@ class Says:
         return values
 
     def _written(self, values: Mapping[str, Any]) -> str:
-        return " ".join(_BLANKS.split(self._template.render(values))).strip()
+        text = " ".join(_BLANKS.split(self._template.render(values))).strip()
+        return _TWO_STOPS.sub(".", text)
 
 
 def _known(text: str) -> str:

@@ -6,13 +6,22 @@ from tailhound.model import Asked, Evidence, EvidenceStatus, Offer, telling
 from tailhound.model.facts import number_of, unit_of
 from tailhound.model.names import backend_name, capital, plural, small
 from tailhound.model.wording import fact
-from tailhound.slack.escape import Mrkdwn, escaped
+from tailhound.slack import escape
+from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
 
 _HELPS, _WHEN, _COMPLEXITY, _COST, _RISK, _FIRST_RISK = range(1, 7)
 """How terse a suggestion is that goes without each of these, the least important first. A whole
 title of one more suggestion tells more. What may go wrong is told of the first suggestion as long
 as there is room for its title, and of those that may do more than a little harm.
+"""
+
+_TITLE = 60
+"""Characters of a title that is never cut: no shipped one is longer."""
+
+_ROOM_FOR_A_NAME = 60
+"""With as much room for a value, a longer name of what it is done to is cut inside; with less it
+goes whole.
 """
 
 _BRIEF = 8
@@ -45,7 +54,7 @@ def offers(
         comma = "," if left.endswith("fit") else ""
         more = f"+ {left}{comma}" if shown else str(len(found))
         where = f"{more} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
-        lines.append(Mrkdwn(f"<{escaped(page_url)}|{where}>" if page_url else where))
+        lines.append(Mrkdwn(f"<{escape.escaped(page_url)}|{where}>" if page_url else where))
     return tuple(lines)
 
 
@@ -73,10 +82,14 @@ def _offer(offer: Offer, ink: Ink, *, shadow: bool, first: bool) -> str:
 
 
 def _named(offer: Offer, ink: Ink, *, lead: bool = True) -> Mrkdwn:
-    """The title, and what it is done to; `lead`: it begins a sentence."""
+    """The title, and what it is done to; `lead`: it begins a sentence. A title of usual length is
+    whole wherever it stands; half of what it is done to is told only where there is much room.
+    """
     title = offer.title.rstrip(".")
-    told = ink.said(title if lead else small(title))
-    return Mrkdwn(f"{told} ({ink.name(offer.of)})") if offer.of else told
+    room = max(_TITLE if ink.lines else 0, ink.sentence_length)
+    told = escape.said(title if lead else small(title), room)
+    fits = offer.of and (len(offer.of) <= ink.value_length or ink.value_length >= _ROOM_FOR_A_NAME)
+    return Mrkdwn(f"{told} ({ink.name(offer.of)})") if fits else told
 
 
 def _risk(offer: Offer, ink: Ink, *, first: bool) -> str:
@@ -116,7 +129,7 @@ def by_hand(failed: Sequence[Asked], ink: Ink) -> tuple[Mrkdwn, ...]:
 
 def _is_whole(question: str, ink: Ink) -> bool:
     """Whether a question is shown as it is: it fits, and nothing of it had to be replaced."""
-    return ink.command(question) == f"`{escaped(question)}`"
+    return ink.command(question) == f"`{escape.escaped(question)}`"
 
 
 def known(evidence: Iterable[Evidence], ink: Ink) -> Mrkdwn:

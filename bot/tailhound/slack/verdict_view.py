@@ -282,14 +282,16 @@ class VerdictView(PeopleView):
 
     @property
     def chain(self) -> tuple[Mrkdwn, ...]:
-        """What led to what, one numbered line each, the symptom last."""
+        """What led to what, one numbered line each, the symptom last. Once it is over, the line of
+        the symptom itself tells what that was, and not twice.
+        """
         if not self.diagnosis:
             return ()
         found = telling.chain(self.diagnosis)
         kept = self._kept(found, max(1, self.ink.lines - 1))
         alone = len(found) == 1 and self.symptom is None
         lines = [self._link(cause, primary=self._is_primary(cause), alone=alone) for cause in kept]
-        if self.symptom:
+        if self.symptom and self.look != "resolved":
             lines.append(self._effect(self.symptom))
         told = [Mrkdwn(f"{number_}. {line}") for number_, line in enumerate(lines, 1)]
         if len(lines) == 1:

@@ -172,3 +172,16 @@ def test_what_a_paragraph_may_not_do_is_refused_when_it_loads(text: str, told: s
     says, found = compile_says(Scalar(text, False, Place("r", 1, 1), None), VOCABULARY, INPUTS)
     assert says is None
     assert any(told in finding.message for finding in found), found
+
+
+@pytest.mark.parametrize(
+    ("owner", "said"),
+    [
+        ("4 Insufficient gpu.", "It says: 4 Insufficient gpu. So it waits."),
+        ("4 Insufficient gpu", "It says: 4 Insufficient gpu. So it waits."),
+        ("and so on...", "It says: and so on.... So it waits."),
+        ("../etc", "It says: ../etc. So it waits."),
+    ],
+)
+def test_a_value_with_a_full_stop_of_its_own_gets_no_second_one(owner: str, said: str) -> None:
+    assert say("It says: {{ spec.owner }}. So it waits.", {"spec": {"owner": owner}}) == said

@@ -44,6 +44,9 @@ NAMED_SO: Final = "Without the word, the cause of an incident reads as what reso
 GRAVE: Final = "How grave it was is told of each incident."
 MEAN: Final = "A stage is a mean: beside a p99 that has to be said."
 LINKED: Final = "A resolved message leads to its page, too."
+TWICE: Final = (
+    "What the symptom was is told on its own line, and not again as the end of the chain."
+)
 THEN: Final = "Where the time went then is told afterwards, too."
 ONCE: Final = "What several claims, or a value and its bound, say alike is said once."
 UNNAMED: Final = "Where no cause was named nothing can be wrong: the form asks what it was."
@@ -318,7 +321,10 @@ HERE: Final[Mapping[str, Slots]] = {
             Differs("03:38 UTC", "03:38 UTC\n"
                     "Slow stage then (mean): *decode 4.1 s*, usually 0.41 s", THEN),
         ),
-        "W": (*_CPU_CHAIN, Differs("What led to what:", "Seen at 03:04:11 UTC:", OVER)),
+        "W": (
+            Differs("\n3. 03:00 Tokens slow: 80 ms, usually 8 ms", "", TWICE),
+            Differs("What led to what:", "Seen at 03:04:11 UTC:", OVER),
+        ),
         "D": (
             _change(" 3 changes, verified (ben). A rollout brings 6 back: the Deployment still "
                     "says 6.", f"\n*Suggested, against a return:*{_CPU_OFFERS}"),

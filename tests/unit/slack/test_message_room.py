@@ -232,6 +232,15 @@ def test_with_little_room_a_suggestion_keeps_its_risk_and_what_makes_the_first_t
     assert offers((RAISE,), bare, shadow=False)[0] == "1. Raise the CPU limit by half. Medium risk."
 
 
+def test_a_title_is_whole_with_however_little_room_and_half_a_name_is_not_told() -> None:
+    found = (replace(RAISE, title="Find out why no node takes the pod", of="prod/chat-6d9f7c5b8"),)
+    for ink in LADDERS["D"]:
+        first = offers(found, ink, shadow=False)[0]
+        if ink.lines:
+            assert first.startswith("1. Find out why no node takes the pod"), ink
+            assert "(prod/chat-6d9f7c5b8)" in first or "(" not in first, ink
+
+
 def test_a_risk_of_which_nobody_says_what_it_is_stands_alone() -> None:
     (line, _) = offers((replace(RAISE, risk_of=""),), LADDERS["D"][0], shadow=False)
     assert line.startswith("1. Raise the CPU limit by half. Medium risk. First token: better, ")
