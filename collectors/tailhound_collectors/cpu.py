@@ -50,7 +50,7 @@ class ContainerCpu:
     `throttled_ratio` counts periods, not time: an idle burster can show 0.9 and lose nothing.
     `lost_seconds_per_second` adds up over run queues, so it may exceed 1 and is no share of the
     wall clock. `quota_counted` says whether the kernel counts periods at all: it does only while a
-    quota is in force.
+    quota is in force. `others_throttled_count` are the throttled pods beside `pod`.
     """
 
     pod: str | None = None
@@ -64,6 +64,7 @@ class ContainerCpu:
     quota_counted: bool | None = None
     usage_counted: bool | None = None
     throttled_pods_count: int | None = None
+    others_throttled_count: int | None = None
     pods_count: int | None = None
     containers: tuple[ContainerRow, ...] | None = None
     throttled_ratio_series: Series | None = None
@@ -126,6 +127,9 @@ class ContainerCpuCollector:
             quota_counted=facts.quota_counted,
             usage_counted=facts.usage_counted,
             throttled_pods_count=_suspects(shares.values()),
+            others_throttled_count=_suspects(
+                [share for pod, share in shares.items() if pod != worst[0]]
+            ),
             pods_count=facts.pods_count,
             containers=facts.containers,
             throttled_ratio_series=series,

@@ -31,7 +31,8 @@ class DiskIo:
     Times are means of five minutes. `slow_seconds` is the mean time of reads or of writes,
     whichever grew more (`slow_kind`). `queue_count` is the mean number of requests in the drive or
     waiting for it. `discards_count` is over eight days, and known only where the counter was there
-    a week ago. `slow_drives_count` counts the drives of its node that take half as long again.
+    a week ago. `slow_drives_count` counts the drives of its node that take half as long again,
+    `others_slow_count` those beside `device`.
     `sensor_read_seconds` is how long node_exporter takes to read the temperature sensors.
     """
 
@@ -40,6 +41,7 @@ class DiskIo:
     named_by_alert: bool | None = None
     drives_count: int | None = None
     slow_drives_count: int | None = None
+    others_slow_count: int | None = None
     read_seconds: float | None = None
     read_seconds_usual: float | None = None
     read_seconds_ratio: float | None = fact("times")
@@ -99,6 +101,7 @@ class DiskIoCollector:
             named_by_alert=bool(device),
             drives_count=len(rows),
             slow_drives_count=_slow_on(row.node, rows),
+            others_slow_count=_slow_on(row.node, [one for one in rows if one is not row]),
             slow_kind=slow.removeprefix("disk_") or None,
             drives=rows,
             symptoms=_grown(waits),

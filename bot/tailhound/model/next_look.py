@@ -17,7 +17,7 @@ from tailhound.model.facts import number_of
 from tailhound.model.incident import Incident
 from tailhound.model.names import KUBERNETES_NAME, plural
 from tailhound.model.neighbours import capacity
-from tailhound.model.stages import as_fast_as_usual, slow_stages, unexplained
+from tailhound.model.stages import as_fast_as_usual, name_of, slow_stages, unexplained
 from tailhound.model.symptomless import LATENCY, symptomless
 from tailhound.model.unanswered import hosts_down
 from tailhound.model.unusual import unusual
@@ -206,11 +206,34 @@ def _is_slow_somewhere(diagnosis: Diagnosis) -> bool:
     return diagnosis.symptom.unit == "seconds" and not located
 
 
+_ASKS: Final = {
+    "queue": "what holds the slots: long requests, or few replicas",
+    "preprocessing": "what a request waits for there: its router, its KV cache on the way, tokens",
+    "prefill": "how long the prompts are, and what shares the GPU",
+    "preprocessing and prefill": "how long the prompts are, and what a request waits for",
+    "decode": "how many requests run at once, how long the answers are, and the GPU's clock",
+    "inference": "the GPU's clock, and what shares it",
+}
+"""What to ask where a stage is slow and no cause that is known explains it."""
+
+
+def _slow_stage(seen: _Seen) -> Look | None:
+    """The log of a pod, where it is known which stage is slow, and no more than that."""
+    stage = next(iter(slow_stages(seen.diagnosis)), None)
+    if seen.diagnosis.symptom is None or stage is None or stage.stage not in _ASKS:
+        return None
+    name = name_of(stage)
+    what = name if name == stage.stage else f"time {name}"
+    pods = seen.diagnosis.slow_pods
+    command = seen.kubectl("logs", "--since=10m", pods[0]) if pods else ""
+    return Look.beside(command, f"no known cause explains the {what}", _ASKS[stage.stage])
+
+
 def _as_usual(seen: _Seen) -> Look | None:
     """Where nothing takes longer than usual, the alert itself is to be looked at."""
     if seen.diagnosis.symptom is not None or not symptomless(seen.diagnosis.evidence).as_fast:
         return None
-    return Look("nothing takes longer than usual", "what the alert measures, and its threshold")
+    return Look("nothing takes longer than usual", "the alert's own query and threshold")
 
 
 def _first_unseen(seen: _Seen, causes: Iterable[Cause]) -> Look | None:
@@ -254,5 +277,6 @@ _RULES: Final[tuple[Callable[[_Seen], Look | None], ...]] = (
     _load,
     _unseen_but_fitting,
     _unseen_anywhere,
+    _slow_stage,
     _as_usual,
 )

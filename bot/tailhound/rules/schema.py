@@ -138,7 +138,7 @@ class Mitigation(Part):
     cost: Annotated[str, Field(max_length=200)] = ""
     complexity: Annotated[str, Field(max_length=200)] = ""
     when: Annotated[str, Field(max_length=300)] = ""
-    of: Annotated[str, Field(max_length=300)] = ""
+    of: Annotated[str, Field(max_length=500)] = ""
     while_it_lasts: bool = False
     steps: list[Annotated[str, Field(min_length=1, max_length=600)]] = Field(default=[])
     guard: list[Claim] = Field(default=[])
@@ -153,7 +153,7 @@ class Look(Part):
     """What stands out and what to look at, where its first claim holds and it is not confirmed."""
 
     stands_out: Annotated[str, Field(min_length=1, max_length=800)]
-    at: Annotated[str, Field(min_length=1, max_length=200)]
+    at: Annotated[str, Field(min_length=1, max_length=400)]
     command: Annotated[str, Field(max_length=300)] = ""
 
 
