@@ -227,7 +227,7 @@ def test_a_failing_test_of_a_runbook_ends_with_1(terminal: Terminal) -> None:
 def test_a_recording_is_diagnosed_as_text(terminal: Terminal) -> None:
     told = terminal.replayed()
     assert told.code == 0
-    told_as = r"CONFIRMED +The CPU limit throttles\s+chat-json-predictor-\S+\s+high\s+confidence"
+    told_as = r"CONFIRMED +The CPU limit throttles\s+2 of 2 pods\s+high\s+confidence"
     assert re.search(told_as, told.out)
     assert "\x1b" not in told.out
     assert "\x1b[" in terminal.replayed("--color", "always").out
@@ -252,7 +252,7 @@ def test_a_recording_is_diagnosed_as_markdown(terminal: Terminal) -> None:
     told = terminal.replayed("--format", "md")
     assert told.code == 0
     assert told.out.startswith("#")
-    assert "The CPU limit throttles chat-json-predictor-" in told.out
+    assert "The CPU limit throttles 2 of 2 pods" in told.out
 
 
 def test_the_alert_may_come_from_standard_input(

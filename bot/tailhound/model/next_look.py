@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tailhound.model import candidates
-from tailhound.model.by_hand import is_asked
+from tailhound.model.by_hand import by_hand, is_asked
 from tailhound.model.evidence import FactValue, facts_of
 from tailhound.model.facts import number_of
+from tailhound.model.gaps import next_gap
 from tailhound.model.incident import Incident
 from tailhound.model.names import KUBERNETES_NAME, plural
 from tailhound.model.neighbours import capacity
@@ -218,9 +219,13 @@ _ASKS: Final = {
 
 
 def _slow_stage(seen: _Seen) -> Look | None:
-    """The log of a pod, where it is known which stage is slow, and no more than that."""
-    stage = next(iter(slow_stages(seen.diagnosis)), None)
-    if seen.diagnosis.symptom is None or stage is None or stage.stage not in _ASKS:
+    """The log of a pod, where it is known which stage is slow, and no more than that: no cause that
+    is open could explain it, and nothing can be asked again.
+    """
+    of, stage = seen.diagnosis, next(iter(slow_stages(seen.diagnosis)), None)
+    if of.symptom is None or stage is None or stage.stage not in _ASKS:
+        return None
+    if candidates.explaining(of) or by_hand(of) or next_gap(of):
         return None
     name = name_of(stage)
     what = name if name == stage.stage else f"time {name}"
