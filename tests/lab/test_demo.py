@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from tests.lab.process import Server, fetched, wait_until
 
 ARTIFACTS = Path(".artifacts")
-CAUSE = "The CPU limit throttles chat-json"
+CAUSE = "The CPU limit throttles 2 of 2 pods"
 DEMO = (sys.executable, "-m", "tailhound", "demo")
 LAST = "Ctrl-C ends it"
 NOT_IN_A_DEMO = {

@@ -423,7 +423,7 @@ def test_where_nothing_is_slow_the_alert_is_looked_at_and_nothing_by_hand() -> N
     assert symptomless(found.evidence).nothing_grew
     look = next_look(replace(UNKNOWN, diagnosis=found))
     assert look is not None
-    assert look.text == ("nothing takes longer than usual: the alert's own query and threshold")
+    assert look.text == ("nothing takes longer than usual: see the alert's own query and threshold")
     young: dict[str, Any] = {"source": "the engine", "ratio": 0.0, "usual_ratio": None}
     failing = evidence(LATENCY, symptoms=(row,), errors=(young,))
     assert not symptomless((failing,)).nothing_grew

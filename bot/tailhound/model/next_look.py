@@ -238,7 +238,7 @@ def _as_usual(seen: _Seen) -> Look | None:
     """Where nothing takes longer than usual, the alert itself is to be looked at."""
     if seen.diagnosis.symptom is not None or not symptomless(seen.diagnosis.evidence).as_fast:
         return None
-    return Look("nothing takes longer than usual", "the alert's own query and threshold")
+    return Look("nothing takes longer than usual", "see the alert's own query and threshold")
 
 
 def _first_unseen(seen: _Seen, causes: Iterable[Cause]) -> Look | None:
