@@ -87,6 +87,16 @@ def test_a_step_about_a_drive_names_it_and_its_node() -> None:
     assert steps(it, LOOK)[-1] == "drain db-1, lsblk /dev/nvme0n1"
 
 
+def test_a_step_about_a_network_interface_names_it_and_its_node() -> None:
+    look = replace(LOOK, steps=("On NODE: ethtool -S INTERFACE",))
+    says = "Pause frames at gpu-node-3 eth2, x50 their usual"
+    assert steps(incident(says, found("pause", port="gpu-node-3 eth2")), look) == (
+        "On gpu-node-3: ethtool -S eth2",
+    )
+    hostile = incident("at gpu-node-3 eth2;id", found("pause", port="gpu-node-3 eth2;id"))
+    assert "INTERFACE" in steps(hostile, look)[-1]
+
+
 def test_a_step_about_an_rdma_port_names_its_node() -> None:
     says = "gpu-node-3 mlx5_0/1 stands out: lost packets"
     assert steps(incident(says, found("nic", port="gpu-node-3 mlx5_0/1")), LOOK)[-1].startswith(

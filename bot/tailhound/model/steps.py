@@ -37,7 +37,9 @@ _SYMPTOM = "SYMPTOM"
 _HOLE = re.compile(rf"\b(?:{'|'.join((*_FOUND_BY, _SYMPTOM))})\b")
 _WORDS = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,60}")
 _KINDS = ("CLIENT_DAEMONSET", "CLIENT_CRONJOB")
-_PORT = re.compile(r"(\S+) \S+/\d+")
+_PORT = re.compile(r"(\S+) (?:\S+/\d+|([A-Za-z][\w.-]*))")
+"""`gpu-1 mlx5_0/1`, an RDMA port of a node; `gpu-1 eth2`, a network interface of one."""
+
 _CLIENT = re.compile(r"(DaemonSet|CronJob) ([^/\s]+)/([^/\s]+)")
 _OWNER = re.compile(rf"(?:deployment|statefulset|daemonset)/{PLAIN_NAME.pattern}")
 _MOST_CORES = 10_000
@@ -177,11 +179,13 @@ def _place(named: Sequence[_Facts]) -> dict[str, str]:
         hole: {value for facts in named if isinstance(value := facts.get(key), str) and value}
         for hole, key in _FACTS.items()
     }
-    told["NODE"] |= {
-        found[1]
+    ports = [
+        found
         for facts in named
         if isinstance(port := facts.get("port"), str) and (found := _PORT.fullmatch(port))
-    }
+    ]
+    told["NODE"] |= {port[1] for port in ports}
+    told["INTERFACE"] = {port[2] for port in ports if port[2]}
     return {hole: values.pop() for hole, values in told.items() if len(values) == 1}
 
 
