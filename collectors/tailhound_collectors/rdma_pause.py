@@ -8,14 +8,14 @@ node can't take more, that is, the slow receiver is here.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tailhound.flow import Reading, together
-from tailhound.model.facts import fact
+from tailhound.model.facts import Series, fact
 from tailhound.requests import Query
 from tailhound.requests.prometheus import matchers, quoted
 from tailhound_collectors.now_and_usual import Asked, now_and_usual
-from tailhound_collectors.reading import WINDOW, by, ratio
+from tailhound_collectors.reading import ONSET_WINDOW, WINDOW, by, history, ratio
 
 NAMES = "node_ethtool_.*(pause|pfc|xoff).*"
 NAMES_AT_MOST = 16
@@ -58,6 +58,8 @@ class Pauses:
     frames_per_second: float | None = None
     frames_per_second_usual: float | None = None
     held_times: float | None = fact("times")
+    held_times_series: Series | None = None
+    held_times_usual_series: Series | None = None
 
 
 class PauseCollector:
@@ -87,7 +89,12 @@ class PauseCollector:
             for name in found[:NAMES_AT_MOST]
         }
         answers = yield from now_and_usual(questions, {}, params.usual)
-        return _worst(answers, nodes)
+        worst = _worst(answers)
+        if worst is None:
+            return Pauses(counted=True)
+        course = yield from history(worst.course(answers), params.usual)
+        facts = worst.facts(nodes)
+        return replace(facts, held_times_series=course[0], held_times_usual_series=course[1])
 
 
 def _side(name: str) -> str:
@@ -117,26 +124,55 @@ def _summed(answers: Mapping[str, Asked], *, usually: bool) -> dict[Row, float]:
     return found
 
 
-def _worst(answers: Mapping[str, Asked], nodes: Mapping[str, str]) -> Pauses:
+@dataclass(frozen=True, slots=True)
+class _Worst:
+    """The port and side that is held up most; `times` compares it with `base`, its usual."""
+
+    row: Row
+    now: Mapping[Row, float]
+    usual: Mapping[Row, float]
+    times: float | None
+
+    def facts(self, nodes: Mapping[str, str]) -> Pauses:
+        """What is told of it, without its course."""
+        instance, device, side, _ = self.row
+        share, frames = (instance, device, side, True), (instance, device, side, False)
+        return Pauses(
+            counted=True,
+            port=f"{nodes.get(instance, instance)} {device}",
+            direction=_direction(side),
+            held_ratio=self.now.get(share),
+            held_ratio_usual=self.usual.get(share),
+            frames_per_second=self.now.get(frames),
+            frames_per_second_usual=self.usual.get(frames),
+            held_times=self.times,
+        )
+
+    def course(self, answers: Mapping[str, Asked]) -> str:
+        """The query of `times` over time; "" where it can't be compared."""
+        instance, device, side, timed = self.row
+        if not self.times:
+            return ""
+        here = matchers(instance=(instance,), device=device)
+        base = self.now[self.row] / self.times / (MICROSECOND if timed else 1)
+        rates = (
+            f"sum (rate({name}{here}[{ONSET_WINDOW}]))"
+            for name, asked in answers.items()
+            if (_side(name), "duration" in name) == (side, timed)
+            and (instance, device) in asked.by("instance", "device")
+        )
+        return f"({' + '.join(rates)}) / {base:.10g}"
+
+
+def _worst(answers: Mapping[str, Asked]) -> _Worst | None:
     now, usual = _summed(answers, usually=False), _summed(answers, usually=True)
     times = {row: _times(row, value, usual.get(row)) for row, value in now.items()}
     timed = {row[:3] for row in now if row[3]}
     told = [row for row in now if row[3] or row[:3] not in timed]
     if not told:
-        return Pauses(counted=True)
+        return None
     worst = max(told, key=lambda row: times[row] or 0.0)
-    instance, device, side, _ = worst
-    share, frames = (instance, device, side, True), (instance, device, side, False)
-    return Pauses(
-        counted=True,
-        port=f"{nodes.get(instance, instance)} {device}",
-        direction=_direction(side),
-        held_ratio=now.get(share),
-        held_ratio_usual=usual.get(share),
-        frames_per_second=now.get(frames),
-        frames_per_second_usual=usual.get(frames),
-        held_times=times[worst],
-    )
+    return _Worst(worst, now, usual, times[worst])
 
 
 def _times(row: Row, now: float, usual: float | None) -> float | None:
@@ -149,4 +185,4 @@ def _times(row: Row, now: float, usual: float | None) -> float | None:
 def _direction(side: str) -> str:
     if side == STOPPED:
         return "the other end stops this node: the slow receiver is there"
-    return "this node stops the other end: the slow receiver is this node"
+    return "this node stops the other end: it is the slow receiver"

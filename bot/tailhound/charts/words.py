@@ -70,6 +70,9 @@ WORDS: Mapping[str, Words] = {
     "prometheus.rdma/leading_value": Words(
         "{}", whose="port", told_by="leading", plain="packets lost per second", renamed=_PORT
     ),
+    "prometheus.pause_frames/held_times": Words(
+        "pauses, beside their usual", whose="port", says="Paused {} its usual"
+    ),
 }
 """By collector and fact."""
 

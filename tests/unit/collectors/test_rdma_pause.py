@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tailhound.requests import RangeQuery
 from tailhound_collectors.rdma_pause import PauseCollector, PauseParams, Pauses
 from tests.driving import EMPTY, TIMEOUT, by_text, drive, vector
 
@@ -21,9 +22,19 @@ def rate(now: float, past: float | None) -> Any:
     return {"now": told(now), "past": EMPTY if past is None else told(past)}
 
 
-def collected(answers: dict[str, Any]) -> Pauses:
+def collected(answers: dict[str, Any], over_time: list[str] | None = None) -> Pauses:
+    """The facts; the queries about a course of time go to `over_time` and are not answered."""
     flow = PauseCollector().collect(PauseParams(nodes=("gpu-1",)))
-    return drive(flow, by_text({"node_uname_info": UNAME, **answers}, EMPTY))
+    instant = by_text({"node_uname_info": UNAME, **answers}, EMPTY)
+
+    def answer(request: Any) -> Any:
+        if not isinstance(request, RangeQuery):
+            return instant(request)
+        if over_time is not None:
+            over_time.append(request.promql)
+        return EMPTY
+
+    return drive(flow, answer)
 
 
 def test_this_node_is_the_slow_receiver_when_it_sends_the_frames() -> None:
@@ -37,7 +48,7 @@ def test_this_node_is_the_slow_receiver_when_it_sends_the_frames() -> None:
     assert facts.held_ratio == pytest.approx(0.3)
     assert facts.held_times == pytest.approx(60)
     assert facts.port == "gpu-1 eth2"
-    assert facts.direction == "this node stops the other end: the slow receiver is this node"
+    assert facts.direction == "this node stops the other end: it is the slow receiver"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +70,30 @@ def test_priorities_of_one_port_add_up() -> None:
     )
     assert facts.held_ratio == pytest.approx(0.15)
     assert facts.held_times == pytest.approx(30)
+
+
+def test_the_course_is_that_of_the_same_counters_compared_with_the_same_usual() -> None:
+    asked: list[str] = []
+    collected(
+        {
+            "__name__": names(
+                "rx_prio3_pause_duration", "rx_prio4_pause_duration", "tx_prio3_pause"
+            ),
+            "rx_prio3": rate(100000, 10000),
+            "rx_prio4": rate(50000, 0),
+            "tx_prio3": rate(1, 1),
+        },
+        asked,
+    )
+    (promql,) = set(asked)
+    of = '{instance=~"i",device="eth2"}[2m]'
+    assert promql == (
+        f"(sum (rate(node_ethtool_rx_prio3_pause_duration{of}))"
+        f" + sum (rate(node_ethtool_rx_prio4_pause_duration{of}))) / 10000"
+    )
+    nothing: list[str] = []
+    collected({"__name__": names("rx_prio3_pause"), "ethtool_rx": rate(5000, None)}, nothing)
+    assert nothing == []
 
 
 def test_without_a_usual_value_nothing_is_compared() -> None:
