@@ -122,6 +122,18 @@ def test_who_did_not_answer_is_told_before_a_series_that_is_not_there() -> None:
     assert [gap.reason for gap in gaps.left_open(found).causes] == [DEAD]
 
 
+def test_what_is_not_there_at_all_is_told_before_a_series_that_some_evidence_lacks() -> None:
+    partly = replace(
+        evidence("a", asked("rate", EvidenceStatus.EMPTY, "no such series")),
+        status=EvidenceStatus.COLLECTED,
+    )
+    host = evidence("b", asked("nvme", EvidenceStatus.EMPTY, "nvme: exit 1", to="ssh db-1"))
+    for order in ((partly, host), (host, partly)):
+        two = diagnosis(*order)
+        found = replace(two, causes=(replace(unknown("a"), evidence=("a", "b")),))
+        assert [gap.reason for gap in gaps.left_open(found).causes] == ["nvme: exit 1"]
+
+
 def test_what_was_not_asked_because_the_backend_is_down_is_no_second_problem() -> None:
     found = diagnosis(
         evidence("a", asked("up", EvidenceStatus.TIMEOUT, DEAD)),

@@ -185,17 +185,20 @@ def _gap_of(cause: Cause, diagnosis: Diagnosis) -> Gap:
     """Why a cause was not checked: nothing is usual yet, a question failed, else its sentence.
 
     Who did not answer is told before a series that is not there: only the first may still come.
+    Evidence of which nothing is there goes before one that lacks a series.
     """
     evidence = diagnosis.evidence
     if any(has_no_usual(cause, check, evidence) for check in cause.checks):
         wait = "wait until Prometheus has an hour of history"
         return Gap(NO_USUAL, wait, for_later=True)
     found = [
-        failed for item in evidence if item.name in cause.evidence and (failed := failure(item))
+        (failed.status in _TOLD_LAST, _only_absent(item, failed), failed)
+        for item in evidence
+        if item.name in cause.evidence and (failed := failure(item))
     ]
-    found.sort(key=lambda failed: failed.status in _TOLD_LAST)
+    found.sort(key=lambda one: one[:2])
     if found:
-        return _gap(origin(found[0], down(evidence)), diagnosis.impossible)
+        return _gap(origin(found[0][2], down(evidence)), diagnosis.impossible)
     return Gap(because(cause) or "not measured", _FIXES[EvidenceStatus.SKIPPED])
 
 
