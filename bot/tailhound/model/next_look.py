@@ -18,7 +18,7 @@ from tailhound.model.gaps import next_gap
 from tailhound.model.incident import Incident
 from tailhound.model.names import KUBERNETES_NAME, plural
 from tailhound.model.neighbours import capacity
-from tailhound.model.stages import as_fast_as_usual, name_of, slow_stages, unexplained
+from tailhound.model.stages import as_fast_as_usual, slow_stages, unexplained, what
 from tailhound.model.symptomless import LATENCY, symptomless
 from tailhound.model.unanswered import hosts_down
 from tailhound.model.unusual import unusual
@@ -227,11 +227,8 @@ def _slow_stage(seen: _Seen) -> Look | None:
         return None
     if candidates.explaining(of) or by_hand(of) or next_gap(of):
         return None
-    name = name_of(stage)
-    what = name if name == stage.stage else f"time {name}"
-    pods = seen.diagnosis.slow_pods
-    command = seen.kubectl("logs", "--since=10m", pods[0]) if pods else ""
-    return Look.beside(command, f"no known cause explains the {what}", _ASKS[stage.stage])
+    command = seen.kubectl("logs", "--since=10m", of.slow_pods[0]) if of.slow_pods else ""
+    return Look.beside(command, f"no known cause explains the {what(stage)}", _ASKS[stage.stage])
 
 
 def _as_usual(seen: _Seen) -> Look | None:

@@ -70,6 +70,12 @@ def name_of(stage: Stage) -> str:
     return _REMAINDERS.get(stage.stage, stage.stage) if stage.remainder else stage.stage
 
 
+def what(stage: Stage) -> str:
+    """`queue`, `time before prefill`: the same behind an article."""
+    name = name_of(stage)
+    return name if name == stage.stage else f"time {name}"
+
+
 def growth_of(stage: Stage) -> float:
     """By how many seconds its mean grew; 0 where that is not known."""
     if stage.seconds is None or stage.usual_seconds is None:
@@ -107,6 +113,4 @@ def explains(diagnosis: Diagnosis, cause: Cause) -> str:
     stage = explained(diagnosis, cause)
     if stage is None:
         return ""
-    name = name_of(stage)
-    what = name if name == stage.stage else f"time {name}"
-    return f"explains the {what} (+{number(growth_of(stage), 'seconds')})"
+    return f"explains the {what(stage)} (+{number(growth_of(stage), 'seconds')})"

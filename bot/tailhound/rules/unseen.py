@@ -9,7 +9,7 @@ from typing import Final
 
 from tailhound.model import Look
 from tailhound.model.names import PLAIN_NAME
-from tailhound.rules.condition.terms import Facts
+from tailhound.rules.condition.terms import Facts, raw_fact
 
 HOLES: Final = ("NAMESPACE", "POD", "NODE")
 """What differs from incident to incident."""
@@ -34,15 +34,10 @@ class Unseen:
         """
         texts = (self.what, self.at, self.command)
         holes = {hole for text in texts for hole in _HOLE.findall(text)}
-        if any(_is_known(fact, facts) for fact in self.unless_known):
+        shown = (raw_fact(facts, *fact.split(".", 1)) for fact in self.unless_known)
+        if any(value is not None for value in shown):
             return None
         if not all(PLAIN_NAME.fullmatch(names.get(hole, "")) for hole in holes):
             return None
         what, at, command = (_HOLE.sub(lambda hole: names[hole[0]], text) for text in texts)
         return Look.beside(command, f"nobody measured {what}", at)
-
-
-def _is_known(fact: str, facts: Facts) -> bool:
-    evidence, _, name = fact.partition(".")
-    found = facts.get(evidence)
-    return found is not None and found.get(name) is not None
