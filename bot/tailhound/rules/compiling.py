@@ -21,7 +21,7 @@ from tailhound.rules.places import Items, Pairs, Scalar, Steps, follow
 from tailhound.rules.reading import Read, read_file
 from tailhound.rules.runbook import Claim, Runbook, Threshold, Trigger
 from tailhound.rules.says import OVER, Says, compile_says
-from tailhound.rules.unseen import HOLES, Unseen
+from tailhound.rules.unseen import Unseen, mistakes
 from tailhound.rules.where import Where, where
 from tailhound.rules.yaml_evidence import Allows
 
@@ -272,10 +272,9 @@ class Bench:
             return None
         for at, fact in enumerate(told.unless_known):
             self._named_fact(("unseen", "unless_known", at), fact)
-        for key in ("what", "at", "command"):
-            if "{{" in getattr(told, key):
-                message = f"`{key}:` of `unseen:` is no template; it knows {', '.join(HOLES)}"
-                self.wrong(("unseen", key), message)
+        for key, text in (("what", told.what), ("at", told.at), ("command", told.command)):
+            for mistake in mistakes(text):
+                self.wrong(("unseen", key), f"`{key}:` of `unseen:` {mistake}")
         return Unseen(
             unless_known=tuple(told.unless_known),
             what=told.what.rstrip("."),

@@ -3,7 +3,7 @@ with the names of the incident in place of NAMESPACE, POD and NODE, as in the st
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,10 @@ from tailhound.rules.condition.terms import Facts, raw_fact
 
 HOLES: Final = ("NAMESPACE", "POD", "NODE")
 """What differs from incident to incident."""
+
+_TEMPLATE = re.compile(r"\{[{%#]")
+_NOT_SHOWN = re.compile(r"[`\x00-\x1f\x7f]")
+"""What a message can't show as it is: a command with it would be another one."""
 
 _HOLE = re.compile(rf"\b(?:{'|'.join(HOLES)})\b")
 
@@ -41,3 +45,13 @@ class Unseen:
             return None
         what, at, command = (_HOLE.sub(lambda hole: names[hole[0]], text) for text in texts)
         return Look.beside(command, f"nobody measured {what}", at)
+
+
+def mistakes(text: str) -> Iterator[str]:
+    """What is wrong with one of its texts, in the words that go behind its key."""
+    if _TEMPLATE.search(text):
+        yield f"is no template; it knows {', '.join(HOLES)}"
+    if _NOT_SHOWN.search(text):
+        yield "is one line, without a line break, a control character or a backtick"
+    if text and not text.strip(" ."):
+        yield "says nothing"

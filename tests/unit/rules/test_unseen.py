@@ -73,6 +73,11 @@ def test_whatever_a_name_holds_the_command_holds_names_alone(name: str) -> None:
         ("cpu.pressure_ratio]", "cpu.presure_ratio]", "no field on cpu named 'presure_ratio'"),
         ("cpu.pressure_ratio]", "cup.pressure_ratio]", "no evidence named 'cup'"),
         ("grows on NODE", "grows on {{ node }}", "is no template; it knows NAMESPACE, POD, NODE"),
+        ("grows on NODE", "{% if x %}grows{% endif %}", "is no template"),
+        ("grows on NODE", "{# nothing #}", "is no template"),
+        ("cat cpu.stat", "cat `id`", "`command:` of `unseen:` is one line, without a line break"),
+        ("cat cpu.stat", "cat cpu.stat\n\n    rm -rf x", "`command:` of `unseen:` is one line"),
+        ('"how fast nr_throttled grows on NODE"', '" .. "', "`at:` of `unseen:` says nothing"),
     ],
 )
 def test_a_mistake_in_it_is_found_when_the_runbook_loads(old: str, new: str, told: str) -> None:
