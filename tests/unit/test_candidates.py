@@ -88,6 +88,15 @@ SAID = (
     "Reads take several times as long as usual: x5.6 the usual time to read (needs x3), nvme0n1 "
     "on db-1. But SSD garbage collection is ruled out: it is at its temperature limit: 76 °C"
 )
+LIKELY = replace(SLOW, claim="Its peers are slow, too", part=Part.OPTIONAL, truth=Truth.FALSE)
+OPEN = replace(SLOW, truth=Truth.UNKNOWN, seen=(), missing=("kv.usage_ratio",))
+TOO_SLOW = replace(SLOW, seen=(Seen(name="latency.ttft_seconds_ratio", value=4, unit="times"),))
+LATENCY = Evidence(
+    name="latency",
+    collector="prometheus.request_latency",
+    status=EvidenceStatus.COLLECTED,
+    facts={"ttft_seconds_ratio": 4},
+)
 
 
 def diagnosis(*causes: Cause, outlook: Outlook = Outlook.NONE_CONFIRMED) -> Diagnosis:
@@ -294,3 +303,24 @@ def test_page_and_terminal_say_what_else_grew_and_what_nobody_measured() -> None
     for told in ("\n".join(rows(it, NOW)), text_of(it)):
         assert "lso end to end x2.6" in told
         assert "rror share: not measured" in told
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [
+        ((OPEN,), "not measured"),
+        ((OPEN, LIKELY), "not measured"),
+        ((OPEN, LIKELY, TOO_SLOW), "not measured"),
+        ((OPEN, LIKELY, replace(TOO_SLOW, truth=Truth.FALSE)), "not measured"),
+        ((OPEN, replace(SLOW, part=Part.REFUTE, truth=Truth.FALSE)), "not measured"),
+        ((OPEN, LIKELY, replace(SLOW, truth=Truth.FALSE)), "without a sign"),
+    ],
+)
+def test_no_sign_is_said_only_where_what_decides_was_measured(
+    checks: tuple[Check, ...], told: str
+) -> None:
+    """What would make one surer, what speaks against a cause, and the symptom decide nothing."""
+    open_ = replace(BLANK, checks=checks, evidence=("latency",))
+    found = diagnosis(open_)
+    found = replace(found, evidence=(*found.evidence, LATENCY))
+    assert candidates.by_name(found) == (f"{told}: KV preemption",)

@@ -21,7 +21,7 @@ from tailhound.truth import Truth
 
 WITH_SIGN, NO_SIGN, DARK = "with a sign, too", "without a sign", "not measured"
 """Of a cause for which something speaks that was measured, for which nothing of it does, and of
-which nothing was.
+which nothing was measured that a confirmation waits for.
 """
 
 
@@ -62,16 +62,25 @@ def _unknown(diagnosis: Diagnosis | None) -> list[Cause]:
 
 
 def has_sign(cause: Cause, diagnosis: Diagnosis) -> bool:
-    """Whether a measured claim for a cause holds that is about more than the symptom itself: that
-    something is slow speaks for no cause.
-    """
+    """Whether a measured claim for a cause holds that is about more than the symptom itself."""
     return any(
-        check.part in weighing.FOR and check.truth is Truth.TRUE and seen.value is not None
+        check.part in weighing.FOR
+        and check.truth is Truth.TRUE
+        and _is_measured(cause, check, diagnosis)
         for check in cause.checks
-        for seen in check.seen
-        if (item := item_of(cause, seen.name, diagnosis.evidence)) is None
-        or item.collector != LATENCY
     )
+
+
+def _is_measured(cause: Cause, check: Check, diagnosis: Diagnosis) -> bool:
+    """Whether a claim saw a value that is not the symptom's: that something is slow, or is not,
+    tells of no cause.
+    """
+    items = (
+        item_of(cause, seen.name, diagnosis.evidence)
+        for seen in check.seen
+        if seen.value is not None
+    )
+    return any(item is None or item.collector != LATENCY for item in items)
 
 
 def stands_out(cause: Cause, diagnosis: Diagnosis) -> str:
@@ -132,13 +141,13 @@ def without_sign(diagnosis: Diagnosis | None) -> tuple[Cause, ...]:
     return tuple(cause for cause in _unknown(diagnosis) if cause not in told)
 
 
-def is_measured(cause: Cause) -> bool:
-    """Whether anything was measured that speaks for a cause or could."""
+def is_measured(cause: Cause, diagnosis: Diagnosis) -> bool:
+    """Whether something was measured that a confirmation waits for, beside the symptom. What would
+    only make one surer tells nothing of a cause while the rest is not known.
+    """
     return any(
-        seen.value is not None
+        check.part is Part.CONFIRM and _is_measured(cause, check, diagnosis)
         for check in cause.checks
-        if check.part in weighing.FOR
-        for seen in check.seen
     )
 
 
@@ -178,22 +187,27 @@ def _opened(of: _Same) -> tuple[Open, ...]:
         Open(
             cause,
             stands_out(cause, diagnosis) if cause in near else "",
-            standing(cause) if cause in near else (NO_SIGN if is_measured(cause) else DARK),
+            standing(cause) if cause in near else _signless(cause, diagnosis),
             open_.get(cause.runbook, ()),
         )
         for cause in (*near, *(one for one in explaining(diagnosis) if one not in near))
     )
 
 
+def _signless(cause: Cause, diagnosis: Diagnosis) -> str:
+    return NO_SIGN if is_measured(cause, diagnosis) else DARK
+
+
 def bare(diagnosis: Diagnosis | None) -> tuple[tuple[str, list[Cause]], ...]:
     """The unknown causes that are told by their names alone, below what is said of them: WITH_SIGN,
     NO_SIGN or DARK; no head without any.
     """
-    others = without_sign(diagnosis)
+    if diagnosis is None:
+        return ()
+    others = [(_signless(one, diagnosis), one) for one in without_sign(diagnosis)]
     found = (
         (WITH_SIGN, list(beyond_the_nearest(diagnosis))),
-        (NO_SIGN, [one for one in others if is_measured(one)]),
-        (DARK, [one for one in others if not is_measured(one)]),
+        *((head, [one for of, one in others if of == head]) for head in (NO_SIGN, DARK)),
     )
     return tuple((head, causes) for head, causes in found if causes)
 

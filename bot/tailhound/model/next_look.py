@@ -186,13 +186,13 @@ def _unseen_but_fitting(seen: _Seen) -> Look | None:
 
 def _unseen_anywhere(seen: _Seen) -> Look | None:
     """What nobody measured where nobody knows what is slow: of a cause that the alert is about,
-    else of one of which nothing at all was measured.
+    else of one of which nothing was measured that would decide.
     """
     if not _is_slow_somewhere(seen.diagnosis):
         return None
     open_ = [one for one in seen.diagnosis.causes if one.verdict is Verdict.UNKNOWN]
     named = (one for one in open_ if one.triggered)
-    dark = (one for one in open_ if not candidates.is_measured(one))
+    dark = (one for one in open_ if not candidates.is_measured(one, seen.diagnosis))
     return _first_unseen(seen, (*named, *dark))
 
 
