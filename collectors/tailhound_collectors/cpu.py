@@ -50,7 +50,8 @@ class ContainerCpu:
     `throttled_ratio` counts periods, not time: an idle burster can show 0.9 and lose nothing.
     `lost_seconds_per_second` adds up over run queues, so it may exceed 1 and is no share of the
     wall clock. `quota_counted` says whether the kernel counts periods at all: it does only while a
-    quota is in force. `others_throttled_count` are the throttled pods beside `pod`.
+    quota is in force. `throttled_pods_count` are the pods that lose time by it, and
+    `others_throttled_count` those beside `pod`.
     """
 
     pod: str | None = None
@@ -111,14 +112,17 @@ class ContainerCpuCollector:
     ) -> Reading[ContainerCpu]:
         """The facts of the worst container, with its usual share and its history."""
         lost, used, limits = (values.get(worst) for values in numbers)
-        shares = {row.pod: row.throttled_ratio for row in facts.containers or ()}
+        rows = facts.containers or ()
+        share = next(
+            (row.throttled_ratio for row in rows if (row.pod, row.container) == worst), None
+        )
         here = matchers(namespace=params.namespace, pod=worst[0], container=worst[1])
         now, usual = yield from usually(_throttled(here, WINDOW), params.usual)
         series, usual_series = yield from history(_throttled(here, ONSET_WINDOW), params.usual)
         return ContainerCpu(
             pod=worst[0],
             container=worst[1] or None,
-            throttled_ratio=now if now is not None else shares.get(worst[0]),
+            throttled_ratio=now if now is not None else share,
             throttled_ratio_usual=usual,
             lost_seconds_per_second=lost,
             used_cores=used,
@@ -126,10 +130,8 @@ class ContainerCpuCollector:
             used_of_limit_ratio=ratio(used, limits),
             quota_counted=facts.quota_counted,
             usage_counted=facts.usage_counted,
-            throttled_pods_count=_suspects(shares.values()),
-            others_throttled_count=_suspects(
-                [share for pod, share in shares.items() if pod != worst[0]]
-            ),
+            throttled_pods_count=_held_up(rows),
+            others_throttled_count=_held_up([row for row in rows if row.pod != worst[0]]),
             pods_count=facts.pods_count,
             containers=facts.containers,
             throttled_ratio_series=series,
@@ -139,6 +141,11 @@ class ContainerCpuCollector:
 
 SUSPECT_SHARE = 0.10
 """A pod counts as throttled above a tenth of its periods, for "2 of 3 pods": document 003."""
+
+IDLE_LOSS = 0.05
+"""Seconds lost in each second up to which a pod is an idle burster, and none of those: our own
+default, the one of the runbook.
+"""
 
 
 def _questions(here: str, params: ContainerParams) -> list[Query]:
@@ -174,14 +181,18 @@ def _share(stopped: float | None, total: float) -> float | None:
     return stopped / total
 
 
-def _suspects(shares: Iterable[float | None]) -> int | None:
-    """How many are above the suspect share; None when some share was not measured."""
-    count = 0
-    for share in shares:
-        if share is None:
+def _held_up(rows: Iterable[ContainerRow]) -> int | None:
+    """How many pods are above the suspect share and lose time by it; None when some share was not
+    measured.
+    """
+    pods = set()
+    for row in rows:
+        if row.throttled_ratio is None:
             return None
-        count += share > SUSPECT_SHARE
-    return count
+        lost = row.lost_seconds_per_second
+        if row.throttled_ratio > SUSPECT_SHARE and (lost is None or lost > IDLE_LOSS):
+            pods.add(row.pod)
+    return len(pods)
 
 
 def _rows(rows: dict[Row, float | None], lost: dict[Row, float]) -> tuple[ContainerRow, ...]:

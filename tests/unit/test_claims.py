@@ -137,6 +137,7 @@ def counted(value: float, comparison: str, bound_: float, part: Part = Part.CONF
         (3, ">=", 1, "3 failing (one is enough)"),
         (75, ">", 5, "75 failing (needs over 5)"),
         (1, "==", 1, "1 failing"),
+        (2, "==", 1, "2 failing (needs exactly 1)"),
     ],
 )
 def test_what_a_value_and_its_need_say_alike_is_said_once(

@@ -153,7 +153,12 @@ def _one(bound: Bound, *, refutes: bool, in_full: bool) -> str:
         return f"over {text}"
     if bound.comparison in (">", ">="):
         return f"from {text}" if refutes else text
-    words = {"<": f"under {text}", "<=": f"{text} or less", "!=": f"other than {text}"}
+    words = {
+        "<": f"under {text}",
+        "<=": f"{text} or less",
+        "!=": f"other than {text}",
+        "==": f"exactly {text}",
+    }
     if refutes:
         words |= {"<=": f"at {text} or less", "!=": f"at other than {text}", "==": f"at {text}"}
     return words.get(bound.comparison, text)

@@ -33,6 +33,9 @@ _FOUND_BY = {
 }
 """What differs from case to case, and where to find it while it is not known."""
 
+NAMES = frozenset(_FOUND_BY)
+"""What stands in a step for a name of its incident."""
+
 _SYMPTOM = "SYMPTOM"
 _HOLE = re.compile(rf"\b(?:{'|'.join((*_FOUND_BY, _SYMPTOM))})\b")
 _WORDS = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,60}")

@@ -9,6 +9,7 @@ from typing import Final
 
 from tailhound.model import Look
 from tailhound.model.names import PLAIN_NAME
+from tailhound.model.steps import NAMES
 from tailhound.rules.condition.terms import Facts, raw_fact
 
 HOLES: Final = ("NAMESPACE", "POD", "NODE")
@@ -17,6 +18,9 @@ HOLES: Final = ("NAMESPACE", "POD", "NODE")
 _TEMPLATE = re.compile(r"\{[{%#]")
 _NOT_SHOWN = re.compile(r"[`\x00-\x1f\x7f]")
 """What a message can't show as it is: a command with it would be another one."""
+
+_FOREIGN = re.compile(rf"\b(?:{'|'.join(sorted(NAMES - {*HOLES}))})\b|<[A-Za-z][\w -]*>|\$\w+")
+"""A name that steps alone know, or that is written as elsewhere: nobody would fill it."""
 
 _HOLE = re.compile(rf"\b(?:{'|'.join(HOLES)})\b")
 
@@ -53,5 +57,7 @@ def mistakes(text: str) -> Iterator[str]:
         yield f"is no template; it knows {', '.join(HOLES)}"
     if _NOT_SHOWN.search(text):
         yield "is one line, without a line break, a control character or a backtick"
+    if foreign := _FOREIGN.search(text):
+        yield f"knows {', '.join(HOLES)}, and no {foreign[0]}"
     if text and not text.strip(" ."):
         yield "says nothing"

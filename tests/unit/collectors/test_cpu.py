@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tailhound.model.facts import Sample
 from tailhound.requests import Ranged
 from tailhound_collectors.cpu import (
@@ -49,6 +51,47 @@ def test_the_pod_that_loses_the_most_time_is_shown() -> None:
     assert facts.throttled_pods_count == 1
     assert facts.pods_count == 2
     assert facts.throttled_ratio_series == (Sample(1.0, 0.5), Sample(2.0, 0.6))
+
+
+@pytest.mark.parametrize(
+    ("lost", "throttled", "others"),
+    [(0.049, 1, 0), (0.051, 2, 1)],
+)
+def test_an_idle_burster_is_none_of_the_pods_that_are_throttled(
+    lost: float, throttled: int, others: int
+) -> None:
+    """It shows a high share of few periods, and loses next to no time."""
+    burster = {
+        "(rate(container_cpu_cfs_throttled_periods": rows(9.0, 6.0),
+        "(rate(container_cpu_cfs_throttled_seconds": rows(lost, 1.4),
+    }
+    facts = collected(THROTTLED | burster)
+    assert (facts.pod, facts.throttled_pods_count) == ("b", throttled)
+    assert facts.others_throttled_count == others
+
+
+def test_where_nobody_counts_lost_time_the_share_alone_tells_who_is_throttled() -> None:
+    answers = {
+        "(rate(container_cpu_cfs_throttled_periods": rows(9.0, 6.0),
+        "(rate(container_cpu_cfs_throttled_seconds": TIMEOUT,
+    }
+    facts = collected(THROTTLED | answers)
+    assert (facts.throttled_pods_count, facts.others_throttled_count) == (2, 1)
+
+
+def test_the_containers_of_one_pod_are_one_pod() -> None:
+    def two(share: float) -> Any:
+        return vector(
+            ({"pod": "a", "container": "vllm"}, share), ({"pod": "a", "container": "proxy"}, share)
+        )
+
+    answers = {
+        "(rate(container_cpu_cfs_throttled_periods": two(6.0),
+        "(rate(container_cpu_cfs_throttled_seconds": two(1.0),
+        "(rate(container_cpu_cfs_periods": two(10),
+    }
+    facts = collected(THROTTLED | answers)
+    assert (facts.throttled_pods_count, facts.others_throttled_count) == (1, 0)
 
 
 def test_no_series_of_periods_means_that_none_are_counted() -> None:
