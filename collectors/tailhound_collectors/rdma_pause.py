@@ -184,5 +184,5 @@ def _times(row: Row, now: float, usual: float | None) -> float | None:
 
 def _direction(side: str) -> str:
     if side == STOPPED:
-        return "the other end stops this node: the slow receiver is there"
-    return "this node stops the other end: it is the slow receiver"
+        return "the other end is the slow receiver, and stops this node"
+    return "this node is the slow receiver, and stops the other end"

@@ -82,7 +82,7 @@ def test_the_page_and_the_json_keep_the_whole_sentence() -> None:
 @pytest.mark.parametrize(
     ("claim", "seen", "needed", "comparison", "text"),
     [
-        ("Slow or stuck", STUCK, 0, ">", "2 workloads can't start on its node (one is enough)"),
+        ("Slow or stuck", STUCK, 0, ">", "2 workloads can't start on its node"),
         (
             "It is nearly full, or gets no TRIM",
             fact("disk.discards_count", 0, "count", "prometheus.disk_io"),

@@ -70,7 +70,7 @@ def test_a_series_that_is_as_old_as_one_looks_is_not_called_young() -> None:
 
 def test_health_is_claimed_only_where_everything_was_measured_and_compared() -> None:
     assert symptomless([evidence(row())]).nothing_grew is True
-    assert said(evidence(row())) == "none grew: first token 700 ms, usually 700 ms (as usual)"
+    assert said(evidence(row())) == "none grew: first token 700 ms, all as usual"
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,17 @@ def test_what_nobody_measured_is_unknown_with_its_reason(
 ) -> None:
     assert said(*found) == told
     assert symptomless(found).nothing_grew is False
+
+
+def test_times_that_are_as_usual_are_told_though_failures_have_no_usual_value() -> None:
+    failures = {"source": "the engine", "ratio": 0.0, "usual_ratio": None, "series": SERIES}
+    found = evidence(row(), row("inter-token", seconds=0.02, usual_seconds=0.02), errors=[failures])
+    assert said(found) == (
+        "unknown, but no time grew: first token 700 ms, inter-token 20 ms, all as usual "
+        "(no usual value yet: error share at the engine 0 %)"
+    )
+    assert symptomless((found,)).reason.startswith("the symptom is unknown, but no time grew: ")
+    assert (symptomless((found,)).nothing_grew, symptomless((found,)).as_fast) == (False, True)
 
 
 def test_shares_of_failures_are_looked_at_too() -> None:

@@ -137,7 +137,7 @@ def test_a_cause_that_has_nothing_to_compare_with_is_told_so_and_no_series_is_mi
     measured: Any = ({**rows[0], "usual_seconds": 0.2},)
     found = replace(found, evidence=(replace(item, facts={"stages": measured}),))
     assert gaps.left_open(found).causes == {
-        gaps.Gap("no series", "check that its series are scraped"): ("queue wait",)
+        gaps.Gap("no series", "check that its series are scraped"): ("queue wait (in part)",)
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from tailhound.model import Evidence
+from tailhound.model import Cause, Evidence
 from tailhound.model.facts import number_of
 from tailhound.model.verdict import Changed
 
@@ -14,20 +14,34 @@ CHANGES = "kubernetes.recent_changes"
 LOOK_BACK_SECONDS = 3600.0
 """An hour: as long as events live, and as the shortest usual moment lies back. Our own default."""
 
+ONSETS_APART_SECONDS = 60.0
+"""How far an onset may lie off, as a series is asked for once a minute: our own default."""
+
 TOLD_AT_MOST = 10
 """The changes nearest to the onset are told."""
 
 _LATEST = 253402300799.0  # the last second that a datetime can be
 
 
-def changed_before(evidence: Iterable[Evidence], onset: datetime | None) -> tuple[Changed, ...]:
+def beginning_of(chain: Iterable[str], causes: Iterable[Cause]) -> datetime | None:
+    """When the first link of a chain began; None where nobody knows, or nothing is confirmed."""
+    known = {cause.runbook: cause.onset for cause in causes}
+    return min((at for one in chain if (at := known.get(one)) is not None), default=None)
+
+
+def changed_before(
+    evidence: Iterable[Evidence], onset: datetime | None, began: datetime | None = None
+) -> tuple[Changed, ...]:
     """The changes within the hour before the onset, in the order of time; () without an onset.
 
-    What still holds since nobody knows when is told after them.
+    `began` is when the first cause did: what changed after that follows from it, as a node does
+    that is lost. What still holds since nobody knows when is told after them.
     """
     if onset is None:
         return ()
     until = onset.timestamp()
+    if began is not None:
+        until = min(until, began.timestamp() + ONSETS_APART_SECONDS)
     rows = [row for item in evidence if item.collector == CHANGES for row in _rows(item)]
     timed = [(at, row) for row in rows if (at := _at(row)) is not None]
     within = [(at, row) for at, row in timed if until - LOOK_BACK_SECONDS <= at <= until]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from tailhound.diagnosis.before import changed_before
+from tailhound.diagnosis.before import beginning_of, changed_before
 from tailhound.diagnosis.began import began
 from tailhound.diagnosis.leading import led, unmeasured
 from tailhound.diagnosis.named import NOTHING, Named
@@ -126,7 +126,9 @@ def diagnose(case: Case, evidence: Sequence[Evidence], when: Circumstances) -> D
         decided_at=when.decided_at,
         at_deadline=when.at_deadline,
         took_seconds=when.took_seconds,
-        changed=changed_before(evidence, first_onset(rows) or when.since),
+        changed=changed_before(
+            evidence, first_onset(rows) or when.since, beginning_of(ranked.chain, ranked.causes)
+        ),
         slow_pods=places.pods,
         slow_nodes=places.nodes,
         workload=case.resolved.owner,

@@ -94,7 +94,7 @@ def _of_pods(row: Mapping[str, Any], resolved: Resolved) -> str:
     if len(found.hit) == total:
         return "both pods" if total == 2 else f"all {total} pods"
     silent = total - found.measured
-    more = f", {silent} without data" if silent > 0 else ""
+    more = f", no data of {silent}" if silent > 0 else ""
     return f"{len(found.hit)} of {total} pods{_where(found.hit, resolved)}{more}"
 
 

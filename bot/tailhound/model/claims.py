@@ -196,7 +196,10 @@ def _reading(seen: Seen, check: Check, *, first: bool, named: bool) -> Value:
     if not bounds and seen.usual is not None:
         text += with_usual(value, seen.usual, seen.unit).removeprefix(number(value, seen.unit))
     same = needs.says_the_same(bounds, value)
-    obvious = same or (check.part is Part.REFUTE and needs.is_any(bounds))
+    obvious = same or (
+        needs.is_any(bounds)
+        and (check.part is Part.REFUTE or all(needs.is_met(bound, value) for bound in bounds))
+    )
     wanted = needs.needed(bounds, check.part) if bounds and not obvious else ""
     return Value(text=text, of=seen.of, needs=wanted, same=same, fact=seen.name)
 

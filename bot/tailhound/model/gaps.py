@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tailhound.model import weighing
-from tailhound.model.candidates import explaining
+from tailhound.model.candidates import explaining, has_sign
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.impossible import Impossible
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
@@ -15,6 +15,9 @@ from tailhound.model.verdict import Cause, Check, Diagnosis, Verdict
 
 FINE = frozenset({EvidenceStatus.COLLECTED, EvidenceStatus.NOT_APPLICABLE})
 """A question of this status got what it asked for."""
+
+_DECIDED = (Verdict.REFUTED, Verdict.NOT_APPLICABLE)
+"""What has no answer about a cause of these changes nothing any more."""
 
 _FIXES = {
     EvidenceStatus.EMPTY: "check that {backend} has what it needs",
@@ -61,13 +64,15 @@ class Gaps:
     """What a diagnosis leaves open.
 
     `undecided` are unknown causes of which nothing is missing: their values lie between what
-    confirms and what refutes. `causes` are those that miss something, by why; `evidence` what else
-    has no answer.
+    confirms and what refutes. `causes` are those that miss something, by why, with a word where a
+    sign of one was measured; `evidence` what else has no answer, and `open_evidence` what of that
+    is not of decided causes alone.
     """
 
     undecided: tuple[Cause, ...]
     causes: dict[Gap, tuple[str, ...]]
     evidence: dict[Gap, tuple[str, ...]]
+    open_evidence: dict[Gap, tuple[str, ...]]
 
     @property
     def count(self) -> int:
@@ -82,7 +87,7 @@ def left_open(diagnosis: Diagnosis) -> Gaps:
     trouble = down(diagnosis.evidence)
     asked_for = {key for cause in missing for key in cause.evidence}
     others = [
-        (_gap(origin(failed, trouble), diagnosis.impossible), evidence_name(item, diagnosis.causes))
+        (item, (_gap(origin(failed, trouble), diagnosis.impossible), _named(item, diagnosis)))
         for item in diagnosis.evidence
         if (failed := failure(item)) is not None
         and item.name not in asked_for
@@ -91,9 +96,12 @@ def left_open(diagnosis: Diagnosis) -> Gaps:
     return Gaps(
         undecided=tuple(cause for cause in unknown if not _misses_something(cause)),
         causes=_grouped(
-            (_gap_of(cause, diagnosis), cause_name(cause.runbook)) for cause in missing
+            (_gap_of(cause, diagnosis), _unchecked(cause, diagnosis)) for cause in missing
         ),
-        evidence=_grouped(others),
+        evidence=_grouped(told for _, told in others),
+        open_evidence=_grouped(
+            told for item, told in others if not _is_settled(item, diagnosis.causes)
+        ),
     )
 
 
@@ -102,14 +110,9 @@ def next_gap(diagnosis: Diagnosis) -> tuple[str, Gap] | None:
     the nearest first; None where there is none. A series that nobody scrapes is no work for whoever
     is paged: it is told with what could not be checked.
     """
-    near = [cause_name(cause.runbook) for cause in explaining(diagnosis)]
-    found = [
-        (name, gap)
-        for gap, names in left_open(diagnosis).causes.items()
-        for name in names
-        if name in near and not gap.for_later
-    ]
-    return min(found, key=lambda one: near.index(one[0]), default=None)
+    near = (cause for cause in explaining(diagnosis) if _misses_something(cause))
+    found = ((cause_name(cause.runbook), _gap_of(cause, diagnosis)) for cause in near)
+    return next((one for one in found if not one[1].for_later), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,22 @@ def _why_skipped(asked: Asked) -> str:
 def _names(cause: Cause, fact: str) -> tuple[str, str]:
     alias = fact.partition(".")[0]
     return alias, f"{cause.runbook}.{alias}"
+
+
+def _is_settled(item: Evidence, causes: Iterable[Cause]) -> bool:
+    """Whether evidence is of causes alone that are ruled out, or do not apply."""
+    owners = [cause.verdict for cause in causes if item.name in cause.evidence]
+    return bool(owners) and all(verdict in _DECIDED for verdict in owners)
+
+
+def _named(item: Evidence, diagnosis: Diagnosis) -> str:
+    return evidence_name(item, diagnosis.causes)
+
+
+def _unchecked(cause: Cause, diagnosis: Diagnosis) -> str:
+    """The name of a cause that misses something: where claims hold, others of it were checked."""
+    part = " (in part)" if has_sign(cause, diagnosis) else ""
+    return f"{cause_name(cause.runbook)}{part}"
 
 
 def _grouped(found: Iterable[tuple[Gap, str]]) -> dict[Gap, tuple[str, ...]]:

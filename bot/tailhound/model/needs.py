@@ -1,4 +1,4 @@
-"""What a claim needs of a value, in words: `needs 25 %`, `needs over 5`, `one is enough`."""
+"""What a claim needs of a value, in words: `needs 25 %`, `needs over 5`, `needs one`."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ def is_later(check: Check, name: str) -> bool:
 
 
 def needed(bounds: Sequence[Bound], part: Part, *, in_full: bool = False) -> str:
-    """`needs 25 %`, `needs under 72 °C`, `needs x0.8 to x1.2`, `one is enough`, `refuted under 5`.
+    """`needs 25 %`, `needs under 72 °C`, `needs x0.8 to x1.2`, `needs one`, `refuted under 5`.
 
     `in_full` says also `needs over 25 %`, where nothing else tells the direction.
     """
@@ -85,7 +85,7 @@ def needed(bounds: Sequence[Bound], part: Part, *, in_full: bool = False) -> str
         return f"{verb} {_number(low[0])} to {_number(high[0])}"
     if is_any(bounds):
         any_ = "one" if bounds[0].unit == "count" else "any"
-        return f"refuted by {any_}" if refutes else f"{any_} is enough"
+        return f"{verb} by {any_}" if refutes else f"{verb} {any_}"
     if bounds and all(map(_is_none, bounds)):
         return "refuted at none" if refutes else "needs none"
     told = (_one(bound, refutes=refutes, in_full=in_full) for bound in bounds[:2])

@@ -19,6 +19,8 @@ LOOKED_BACK_SECONDS = 2600.0
 NOTHING_KNOWN = "no pods are known: "
 """How a reason begins where the labels, not a backend, are why nobody can tell."""
 
+_AS_USUAL = "(as usual)"
+
 SAMPLES = 3
 """An onset needs three scrapes outside the band; with fewer nobody can tell."""
 
@@ -30,7 +32,7 @@ class Symptomless:
     """`nothing_grew` is true only when every latency that was measured could be compared with its
     usual value, and every question about it was answered; `as_fast` when that is so of every time,
     whatever is known of failures. `text` is for the middle of a sentence:
-    `unknown (no usual value yet: first token 700 ms)`.
+    `unknown (no usual value yet: first token 700 ms)`, `unknown, but no time grew: ..`.
     """
 
     nothing_grew: bool
@@ -75,12 +77,24 @@ def symptomless(evidence: Iterable[Evidence]) -> Symptomless:
     times = [row for row in rows if row.unit == "seconds"]
     as_fast = bool(times) and not silent and all(row.compared for row in times)
     if not young and not silent:
-        none = f"none grew: {listed([row.beside_usual for row in rows])}"
+        none = f"none grew: {_as_usual(rows)}"
         return Symptomless(True, none, as_fast)
     why = "; ".join(part for part in (told, silent) if part)
+    if as_fast:
+        none = f"no time grew: {_as_usual(times)}"
+        return Symptomless(False, f"unknown, but {none} ({why})", as_fast)
     if len(young) < len(rows):
         why = f"nothing grew that could be compared; {why}"
     return Symptomless(False, f"unknown ({why})", as_fast)
+
+
+def _as_usual(rows: Sequence[_Row]) -> str:
+    """`first token 700 ms, inter-token 20 ms, all as usual`; each with its usual value where one
+    is not quite so.
+    """
+    if all(row.beside_usual.endswith(_AS_USUAL) for row in rows):
+        return f"{_listed(rows)}, all as usual"
+    return listed([row.beside_usual for row in rows])
 
 
 def _listed(rows: Sequence[_Row]) -> str:

@@ -36,8 +36,15 @@ def not_confirmed(
         _causes(f"*Ruled out ({len(refuted)}):*", refuted, ink),
         _causes(f"*Not applicable ({len(absent)}):*", absent, ink, otherwise=" (no such part)"),
         _causes(head, undecided, ink, left=_size(open_.causes)),
-        _gaps(f"*Could not check ({_size(open_.causes)}):*", open_.causes, ink),
-        _gaps(f"*No answer ({_size(open_.evidence)}):*", open_.evidence, ink, open_.causes),
+        _gaps(
+            f"*Could not check ({_size(open_.causes)}):*",
+            open_.causes,
+            ink,
+            named=unknown_above and not open_.undecided and len(open_.causes) == 1,
+        ),
+        _gaps(
+            f"*No answer ({_size(open_.open_evidence)}):*", open_.open_evidence, ink, open_.causes
+        ),
     )
     return tuple(line for line in lines if line)
 
@@ -93,14 +100,18 @@ def _gaps(
     gaps: Mapping[Gap, Sequence[str]],
     ink: Ink,
     told_before: Iterable[Gap] = (),
+    *,
+    named: bool = False,
 ) -> Mrkdwn:
-    """What has no answer, by reason, each reason once, the largest group first."""
+    """What has no answer, by reason, each reason once, the largest group first. `named`: the
+    verdict above names all of it, and nothing else.
+    """
     if not gaps:
         return Mrkdwn("")
     before = tuple(told_before)
     ordered = sorted(gaps.items(), key=lambda one: (one[0] in before, -len(one[1])))
     shown = ordered[: min(_GROUPS, ink.lines)]
-    texts = [_told(gap, names, ink, before) for gap, names in shown]
+    texts = [_told(gap, () if named else names, ink, before) for gap, names in shown]
     left = ink.more(_size(gaps) - sum(len(names) for _, names in shown))
     return Mrkdwn(f"{head} {' '.join([*texts, left] if left else texts)}")
 
@@ -113,8 +124,8 @@ def _told(gap: Gap, names: Sequence[str], ink: Ink, before: Sequence[Gap]) -> st
     left = ink.more(len(names) - len(shown))
     listed = ", ".join([*shown, left] if left else shown)
     if gap in before and len(before) == 1:
-        return f"{listed}: as above."
+        return f"{listed}: for the same reason."
     why = ink.sentence(gap.reason)
     helps = gap.fix and not gap.for_later and gap not in before
     fix = f" Fix: {ink.whole(gap.fix)}." if helps else ""
-    return f"{listed}: {why}.{fix}"
+    return f"{f'{listed}: ' if listed else ''}{why}.{fix}"

@@ -52,6 +52,12 @@ class Ink:
         """A sentence of ours that quotes values."""
         return escape.sentence(text, self.sentence_length)
 
+    def brief(self, text: str) -> Mrkdwn:
+        """A sentence that goes without the remarks in its brackets before it is cut, where anything
+        is left of it then.
+        """
+        return self.sentence(_without_remarks(text, self.sentence_length))
+
     def whole(self, text: str) -> Mrkdwn:
         """A sentence that is of no use when it is cut: a fix. It takes the room of others."""
         return escape.sentence(text, max(_WHOLE if self.lines else 0, self.sentence_length))
@@ -59,10 +65,12 @@ class Ink:
     def link(self, text: str) -> Mrkdwn:
         """What one cause of a chain does: whole clauses that fit, and `+ more` for the others.
 
-        The first is whole where it can be: half of it tells no fact.
+        The first is whole where it can be: half of it tells no fact. Where it has no room, it goes
+        without the remarks in its brackets before it is cut.
         """
         told, is_whole = whole_sentences(text, self.sentence_length)
         room = max(self.sentence_length, _WHOLE if self.lines > 1 else 0)
+        told = _without_remarks(told, room)
         shown, was_cut = escape.sentence(told, room), len(told) > room
         return shown if is_whole or was_cut else Mrkdwn(f"{shown.rstrip(';')} + more")
 
@@ -86,7 +94,16 @@ class Ink:
 _NOTE: Final = 140
 _COMMAND: Final = 240
 _WHOLE: Final = 120
-_CLAUSES: Final = re.compile(r"(?<=\.) (?=[A-Z])|(?<=;) ")
+_CLAUSES: Final = re.compile(r"(?<=\.)(?<!\be\.g\.)(?<!\bi\.e\.) (?=\w)|(?<=;) ")
+"""A sentence may begin with the name of a pod, in small letters."""
+
+_REMARK: Final = re.compile(r" \([^()]*\)")
+
+
+def _without_remarks(text: str, room: int) -> str:
+    """A text as it is where it has room, or is no more than a word and a remark."""
+    short = _REMARK.sub("", text)
+    return short if len(text) > room and " " in short else text
 
 
 def whole_sentences(text: str, room: int) -> tuple[str, bool]:

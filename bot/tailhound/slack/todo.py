@@ -51,7 +51,7 @@ def offers(
     ]
     left = telling.more_offers(found[len(shown) :])
     if found:
-        comma = "," if left.endswith("fit") else ""
+        comma = "," if left.endswith("now") else ""
         more = f"+ {left}{comma}" if shown else str(len(found))
         where = f"{more} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
         lines.append(Mrkdwn(f"<{escape.escaped(page_url)}|{where}>" if page_url else where))

@@ -164,7 +164,7 @@ class VerdictView(PeopleView):
     @property
     def no_symptom(self) -> Mrkdwn:
         """`unknown (no usual value yet: first token 700 ms)`; "" where there is one."""
-        return self.ink.sentence(telling.no_symptom(self.diagnosis) if self.diagnosis else "")
+        return self.ink.brief(telling.no_symptom(self.diagnosis) if self.diagnosis else "")
 
     @property
     def changed(self) -> Mrkdwn:

@@ -1,13 +1,16 @@
 """What changed before the symptom began."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailhound.diagnosis.before import CHANGES, TOLD_AT_MOST, changed_before
+from tailhound.diagnosis.before import CHANGES, TOLD_AT_MOST, beginning_of, changed_before
 from tailhound.model import Evidence, EvidenceStatus
+from tests.samples.causes import THREADS, THROTTLING
 
 ONSET = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
 
@@ -50,6 +53,27 @@ def test_who_did_it_is_told_where_it_is_known() -> None:
     )
     (nobody,) = changed_before(evidence(row(-5)), ONSET)
     assert nobody.by == ""
+
+
+@pytest.mark.parametrize(("minute", "is_told"), [(-7, True), (-6, True), (-5, True), (-4, False)])
+def test_what_changed_after_the_first_cause_began_came_of_it(minute: int, is_told: bool) -> None:
+    began = ONSET - timedelta(minutes=6)
+    found = changed_before(evidence(row(minute)), ONSET, began)
+    assert bool(found) is is_told
+
+
+def test_a_chain_begins_with_its_first_link_that_has_an_onset() -> None:
+    first, late = (
+        replace(cause, onset=at)
+        for cause, at in zip(
+            (THROTTLING, THREADS), (ONSET - timedelta(minutes=3), ONSET), strict=True
+        )
+    )
+    chain = (late.runbook, first.runbook)
+    assert beginning_of(chain, (late, first)) == first.onset
+    assert beginning_of(chain[:1], (late, first)) == ONSET
+    assert beginning_of(chain, (replace(first, onset=None), replace(late, onset=None))) is None
+    assert beginning_of((), (late, first)) is None
 
 
 def test_only_the_nearest_are_told() -> None:

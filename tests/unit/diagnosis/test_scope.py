@@ -106,7 +106,7 @@ def test_a_pod_that_grew_much_less_than_the_whole_takes_no_part() -> None:
 
 def test_a_pod_that_nobody_measured_is_said_and_never_counted_as_well() -> None:
     found = row(4.0, pace("a", 10.0), pace("c", 1.0), pace("d", None))
-    assert scope_of(evidence(found), THREE) == "1 of 3 pods, on gpu-1, 1 without data"
+    assert scope_of(evidence(found), THREE) == "1 of 3 pods, on gpu-1, no data of 1"
 
 
 def test_without_pods_of_the_symptom_nobody_can_tell() -> None:

@@ -95,6 +95,22 @@ def test_what_a_reviewer_would_say(old: str, new: str, rule: str, severity: str)
     assert found[rule] == severity
 
 
+@pytest.mark.parametrize(
+    ("compared", "found"),
+    [
+        ("cpu.throttled_ratio > strong", []),
+        ("cpu.managed_by == 'strong'", ["the threshold 'strong' is used nowhere"]),
+    ],
+)
+def test_a_threshold_that_a_text_alone_compares_with_is_used(
+    compared: str, found: list[str]
+) -> None:
+    text = changed(("cpu.throttled_ratio > strong", "cpu.throttled_ratio > hardly"))
+    headline = f"headline: >\n  {{% if {compared} %}}stopped{{% endif %}}\n\nstatus: active"
+    findings = lint(load(text.replace("status: active", headline, 1)))
+    assert [one.message for one in findings if one.rule == "unused"] == found
+
+
 def test_a_threshold_wants_tests_on_both_sides() -> None:
     text = RUNBOOK.replace("lost: 0.04", "lost: 0.06").replace("lost: 0.0,", "lost: 0.07,")
     (found,) = [finding for finding in lint(load(text)) if finding.rule == "both-sides"]

@@ -37,5 +37,24 @@ def test_a_sentence_that_is_too_long_is_cut_in_its_middle_once(ink: Ink) -> None
     assert shown.count("…") == 1
 
 
+def test_a_sentence_loses_its_remarks_before_it_is_cut() -> None:
+    long = "The API servers take at least 60 s (p99, usually 0.4 s) to LIST the pods of it all."
+    assert Ink(60, 70, 1).link(long) == (
+        "The API servers take at least 60 s to LIST the pods of it all"
+    )
+    assert Ink(60, 70, 1).brief(f"{long[:-1]} (usually 3 s)") == (
+        "The API servers take at least 60 s to LIST the pods of it all"
+    )
+    assert Ink(60, 20, 1).brief(f"unknown ({'why ' * 9})").startswith("unknown (why")
+
+
+def test_a_sentence_may_begin_with_the_name_of_a_pod() -> None:
+    says = "2 of 4 replicas are not in service. chat-b on gpu-node-3: loading, e.g. its weights."
+    assert Ink(60, 60, 1).link(says) == "2 of 4 replicas are not in service. + more"
+    assert Ink(60, 48, 1).link(f"Loading, e.g. its weights. {says}") == (
+        "Loading, e.g. its weights. + more"
+    )
+
+
 def test_what_the_sentences_quote_stays_harmless() -> None:
     assert "<!channel>" not in Ink(60, 240, 8).link("Pod <!channel> was stopped. *Now*.")
