@@ -10,16 +10,19 @@ from tailhound.diagnosis.report import as_json
 from tailhound.model import (
     Asked,
     Bound,
+    Cause,
     Check,
     Evidence,
     EvidenceStatus,
     Part,
     Seen,
+    Verdict,
     claims,
     needs,
     telling,
     weighing,
 )
+from tailhound.model.gaps import Gaps, left_open
 from tailhound.model.names import backend_name, capital, cause_name, listed, plural, small
 from tailhound.model.stages import slow_stages
 from tailhound.slack.blocks import message
@@ -357,6 +360,23 @@ def test_what_could_not_be_checked_is_told_with_its_cause_and_each_reason_once()
     name = cause_name(DNS.runbook)
     wanted = f"*Could not check (1):* {name}: none.\n*No answer (2):* KV, GPU: for the same reason."
     assert told == wanted
+
+
+def test_what_has_no_answer_about_decided_causes_alone_stands_on_the_page_alone() -> None:
+    known = UNKNOWN.diagnosis
+    assert known is not None
+    gone = Asked(question="up", backend="prometheus", status=EvidenceStatus.EMPTY, detail="none")
+    item = Evidence(name="kv", collector="p.kv", status=EvidenceStatus.EMPTY, asked=(gone,))
+    out = replace(OUT[0], evidence=("kv",))
+
+    def asked_for(*causes: Cause) -> Gaps:
+        return left_open(replace(known, causes=causes, evidence=(item,), stages=()))
+
+    assert asked_for(out).evidence
+    assert not asked_for(out).open_evidence
+    confirmed = replace(out, runbook="kv", verdict=Verdict.CONFIRMED)
+    for found in (asked_for(out, confirmed), asked_for(confirmed), asked_for()):
+        assert found.open_evidence == found.evidence != {}
 
 
 def test_of_two_reasons_that_stand_above_the_one_that_is_meant_is_told() -> None:

@@ -6,7 +6,16 @@ from datetime import timedelta
 
 import pytest
 
-from tailhound.model import Feedback, Incident, OnIt, Rating, Recheck, Silenced, State
+from tailhound.model import (
+    Feedback,
+    Incident,
+    OnIt,
+    Rating,
+    Recheck,
+    Silenced,
+    State,
+    telling,
+)
 from tailhound.slack.blocks import lines, message
 from tailhound.slack.limits import PHONE_LINES
 from tests.samples.incidents import STATES
@@ -112,3 +121,13 @@ def _first_to_do(incident: Incident) -> str:
 def test_who_is_on_it_is_told_once() -> None:
     made = message(_taken(STATES["confirmed"]), page_url=PAGE, now=NOW)
     assert str(made.blocks).count("is on it") == 1
+
+
+def test_a_resolved_message_without_a_symptom_says_what_was_measured() -> None:
+    unknown = STATES["unknown"]
+    assert unknown.diagnosis is not None
+    found = replace(unknown.diagnosis, symptom=None)
+    over = replace(unknown, diagnosis=found, state=State.RESOLVED, resolved_at=NOW)
+    made = message(over, page_url=PAGE, now=NOW)
+    (told,) = (one["text"]["text"] for one in made.blocks if one["block_id"].startswith("S:"))
+    assert f"Measured symptom: {telling.no_symptom(found)}" in told
