@@ -29,7 +29,7 @@ def diagnosed(name: str) -> Diagnosis:
     [
         ("cpu-clear-positive", "both pods", "step", "flat"),
         ("kv-one-hot-pod", "1 of 2 pods, on gpu-node-1", "step", "flat"),
-        ("cold-start-scale-out", "2 of 4 pods, 2 without data", "step", "up"),
+        ("cold-start-scale-out", "2 of 4 pods, no data of 2", "step", "up"),
         ("59-agent-limit-breaks-container-start", "one node, ci-3", "step", ""),
         ("comb-unexplained", "both pods", "comb", "flat"),
         ("batching-burst", "the only pod", "ramp", "up"),
