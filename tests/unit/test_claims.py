@@ -350,6 +350,11 @@ def test_what_could_not_be_checked_is_told_with_its_cause_and_each_reason_once()
     told = "\n".join(not_confirmed(found, INKS[0], unknown_above=True))
     assert "\n*Could not check (1):* " in told
     assert cause_name(DNS.runbook) not in told, "the verdict above names it"
+    partly = replace(DNS, checks=(check("It is slow", 0.6), *DNS.checks))
+    told = "\n".join(
+        not_confirmed(replace(found, causes=(*OUT, partly)), INKS[0], unknown_above=True)
+    )
+    assert f"*Could not check (1):* {cause_name(DNS.runbook)} (in part): " in told
     gone = Asked(question="up", backend="prometheus", status=EvidenceStatus.EMPTY, detail="none")
     items = tuple(
         Evidence(name=name, collector=f"p.{name}", status=EvidenceStatus.EMPTY, asked=(gone,))

@@ -7,7 +7,7 @@ passed over. The words are `model.gaps`'; here they are shortened to the room th
 from collections.abc import Iterable, Mapping, Sequence
 
 from tailhound.model import Cause, Diagnosis, Part, Verdict, claims, reasons, telling, weighing
-from tailhound.model.gaps import Gap, left_open
+from tailhound.model.gaps import Gap, Gaps, left_open
 from tailhound.model.names import cause_name, small
 from tailhound.model.stages import explained
 from tailhound.slack.claims import value_seen
@@ -40,13 +40,21 @@ def not_confirmed(
             f"*Could not check ({_size(open_.causes)}):*",
             open_.causes,
             ink,
-            named=unknown_above and not open_.undecided and len(open_.causes) == 1,
+            named=unknown_above and _is_named(diagnosis, open_),
         ),
         _gaps(
             f"*No answer ({_size(open_.open_evidence)}):*", open_.open_evidence, ink, open_.causes
         ),
     )
     return tuple(line for line in lines if line)
+
+
+def _is_named(diagnosis: Diagnosis, open_: Gaps) -> bool:
+    """Whether the names of the unknown causes say all that could not be checked: it has one reason,
+    and nothing of any of them was checked.
+    """
+    unknown = {cause_name(one.runbook) for one in telling.of(diagnosis, Verdict.UNKNOWN)}
+    return [set(names) for names in open_.causes.values()] == [unknown]
 
 
 def summary(diagnosis: Diagnosis, ink: Ink) -> Mrkdwn:

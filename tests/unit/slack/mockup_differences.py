@@ -215,7 +215,9 @@ HERE: Final[Mapping[str, Slots]] = {
         ),
         "N": (
             Differs("no reclaim), + 8", "no reclaim), other 0 (as usual), + 7", MADE_UP),
-            Differs("SSH to `db-1`", "SSH to db-1", PLAIN),
+            Differs("*Could not check (2):* SSH to `db-1`",
+                    "*Could not check (2):* SSD garbage collection (in part), NVMe timeouts: SSH "
+                    "to db-1", f"What could not be checked is named. {PLAIN}"),
             Differs("`tailhound doctor ssh db-1` prints the line for `authorized_keys`",
                     "tailhound doctor ssh db-1.", POINT),
         ),
