@@ -156,7 +156,7 @@ def _texts(sheet: _Sheet) -> dict[str, str]:
     texts["W"], is_below = _verdict(sheet, room)
     if is_below:
         texts["F"] = fitted("F", lambda ink: replace(view(ink), said_below=True), BUDGETS["F"])
-    texts["D"] = _todo(view, room - lines(texts["W"]))
+    texts["D"] = fitted("D", view, BUDGETS["D"], _within(room - lines(texts["W"])))
     return texts
 
 
@@ -213,20 +213,6 @@ def _tells_at_once(text: str, view: View) -> bool:
 
 def _within(room: int) -> Callable[[str, View], bool]:
     return lambda text, _: lines(text) <= room
-
-
-def _todo(view: Callable[[Ink], View], room: int) -> str:
-    """Slot D: within so many lines, while at least one thing to do is told; where there is no room
-    for that, what to do first stands below the screen rather than nowhere.
-    """
-    most = BUDGETS["D"]
-    tightest = roomiest(
-        "D", view, most, lambda text, seen: bool(seen.ink.lines) and lines(text) <= room
-    )
-    if tightest.lines:
-        return render("D", view(tightest))
-    roomy = INKS[0].value_length
-    return fitted("D", view, most, lambda _, seen: 0 < seen.ink.value_length < roomy)
 
 
 def lines(text: str) -> int:

@@ -56,7 +56,7 @@ class Ink:
         """A sentence that goes without the remarks in its brackets before it is cut, where anything
         is left of it then.
         """
-        return self.sentence(_without_remarks(text, self.sentence_length))
+        return self.sentence(without_remarks(text, self.sentence_length))
 
     def whole(self, text: str) -> Mrkdwn:
         """A sentence that is of no use when it is cut: a fix. It takes the room of others."""
@@ -70,7 +70,7 @@ class Ink:
         """
         told, is_whole = whole_sentences(text, self.sentence_length)
         room = max(self.sentence_length, _WHOLE if self.lines > 1 else 0)
-        told = _without_remarks(told, room)
+        told = without_remarks(told, room)
         shown, was_cut = escape.sentence(told, room), len(told) > room
         return shown if is_whole or was_cut else Mrkdwn(f"{shown.rstrip(';')} + more")
 
@@ -100,7 +100,7 @@ _CLAUSES: Final = re.compile(r"(?<=\.)(?<!\be\.g\.)(?<!\bi\.e\.) (?=\w)|(?<=;) "
 _REMARK: Final = re.compile(r" \([^()]*\)")
 
 
-def _without_remarks(text: str, room: int) -> str:
+def without_remarks(text: str, room: int) -> str:
     """A text as it is where it has room, or is no more than a word and a remark."""
     short = _REMARK.sub("", text)
     return short if len(text) > room and " " in short else text

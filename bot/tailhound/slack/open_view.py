@@ -24,7 +24,7 @@ from tailhound.model.names import capital, cause_name, plural, small
 from tailhound.model.unusual import Unusual
 from tailhound.slack import escape, todo
 from tailhound.slack.escape import Mrkdwn
-from tailhound.slack.ink import whole_sentences
+from tailhound.slack.ink import whole_sentences, without_remarks
 from tailhound.slack.verdict_view import VerdictView
 
 _LINKED = re.compile(r"https?://[\w.:/%~-]{1,150}")
@@ -240,9 +240,12 @@ class OpenView(VerdictView):
         name, gap = found
         fix = gap.fix.removesuffix("check again").removesuffix(", then ")
         reason = gap.reason.removeprefix("not asked: ")
-        told = f"{capital(name)} could not be checked: {reason}"
-        if len(told) > max(_GAP, self.ink.sentence_length) or not self.ink.lines:
-            return _NOTHING  # half of it is no use, and the page has it
+        bare = f"{capital(name)} could not be checked"
+        room = max(_GAP, self.ink.sentence_length)
+        told = without_remarks(f"{bare}: {reason}", room)
+        told = told if len(told) <= room else bare  # half of it is no use, and the page has it
+        if not self.ink.lines:
+            return _NOTHING
         first = escape.sentence(told, len(told))
         return Mrkdwn(f"{first}. {self.ink.whole(capital(fix))}" if fix else first)
 

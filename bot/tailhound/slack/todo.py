@@ -42,9 +42,14 @@ def offers(
 ) -> tuple[Mrkdwn, ...]:
     """One numbered line for each mitigation, in the runbook's order, which is best first.
 
-    The last line says where the steps are; it leads there where `page_url` is one.
+    The last line says where the steps are; it leads there where `page_url` is one. What to do first
+    is told in any case, by its title alone where there is no room for lines.
     """
     shown = found[: min(4, ink.lines)]
+    if found and not shown:
+        others = len(found) - 1
+        more = _linked(f"+ {others} more {ink.rest}" if others else f"Steps {ink.rest}", page_url)
+        return (Mrkdwn(f"1. {escape.said(found[0].title.rstrip('.'), _TITLE)}. {more}"),)
     lines = [
         Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow, first=number == 1)}")
         for number, offer in enumerate(shown, 1)
@@ -52,10 +57,13 @@ def offers(
     left = telling.more_offers(found[len(shown) :])
     if found:
         comma = "," if left.endswith("now") else ""
-        more = f"+ {left}{comma}" if shown else str(len(found))
-        where = f"{more} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
-        lines.append(Mrkdwn(f"<{escape.escaped(page_url)}|{where}>" if page_url else where))
+        where = f"+ {left}{comma} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
+        lines.append(_linked(where, page_url))
     return tuple(lines)
+
+
+def _linked(text: str, page_url: str) -> Mrkdwn:
+    return Mrkdwn(f"<{escape.escaped(page_url)}|{text}>" if page_url else text)
 
 
 def titles(found: Sequence[Offer], ink: Ink) -> tuple[Mrkdwn, ...]:

@@ -24,6 +24,9 @@ from tailhound.slack.people_view import PeopleView
 _SUMMARY, _SHAPE, _SECOND_STAGE, _SCOPE, _ONSET, _ALERT, _STAGES = range(1, 8)
 """How terse a symptom is that goes without each of these, the least important first."""
 
+_TOLD_ABOVE = 80
+"""Characters of a sentence of a verdict that has no room to tell the symptom's value once more."""
+
 _RECHECK = 160
 """Characters of what is said of a check of the verdict."""
 
@@ -323,6 +326,8 @@ class VerdictView(PeopleView):
 
     def _effect(self, symptom: Symptom) -> str:
         at, remark = telling.effect(self.diagnosis) if self.diagnosis else (symptom.onset, "")
+        if self.ink.sentence_length <= _TOLD_ABOVE:
+            return f"{self._at(at)}{self.symptom_name}"
         return (
             f"{self._at(at)}{self.symptom_name}: {self.symptom_value}, "
             f"{self.symptom_usual.partition(' (')[0] or 'no usual value yet'}"

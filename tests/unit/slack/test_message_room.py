@@ -8,12 +8,14 @@ import pytest
 
 from tailhound.charts.plan import charts_of
 from tailhound.model import Also, Diagnosis, Incident, Outlook, Stage
-from tailhound.slack import thread
+from tailhound.model.gaps import Gap
+from tailhound.slack import open_view, thread
 from tailhound.slack.blocks import SlackMessage, lines, message
-from tailhound.slack.ink import LADDERS, Ink
+from tailhound.slack.ink import INKS, LADDERS, Ink
 from tailhound.slack.limits import SYMPTOM_LINES
 from tailhound.slack.storm_view import storm_message
 from tailhound.slack.todo import offers
+from tailhound.slack.view import View
 from tests.samples.causes import MATCH, RAISE
 from tests.samples.incidents import CONFIRMED, RESOLVED, STATES, STORM, TWO_FIT, WITH_PEOPLE
 from tests.samples.story import NOW, SYMPTOM, at
@@ -261,7 +263,12 @@ def test_the_message_and_the_page_count_what_does_not_fit_now_apart_and_alike() 
     told = "+ 1 more and 1 not for now"
     assert offers(found, few, shadow=False)[-1] == f"{told}, on the page, with all steps"
     none = replace(few, lines=0)
-    assert offers(found, none, shadow=False) == ("3 on the page, with all steps",)
+    assert offers(found, none, shadow=False) == (
+        "1. Raise the CPU limit by half. + 2 more on the page",
+    )
+    assert offers(found[:1], none, shadow=False, page_url=PAGE) == (
+        f"1. Raise the CPU limit by half. <{PAGE}|Steps on the page>",
+    )
     last = offers((RAISE, unfit), few, shadow=False)[-1]
     assert last.startswith("+ 1 not for now, on the page")
     assert CONFIRMED.diagnosis is not None
@@ -291,6 +298,30 @@ def test_without_anything_to_ask_by_hand_the_next_gap_is_told_with_its_reason() 
         "*Next:* CPU throttling could not be checked: evidence is missing: "
         "cpu.lost_seconds_per_second, latency.cpu_stage_times. Then *Re-check*."
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (
+            "gpu-node-1 (127.0.0.1:22) accepted a connection and sent no SSH banner (it hangs, or "
+            "is overloaded), for 3 s",
+            "RDMA fabric could not be checked: gpu-node-1 accepted a connection and sent no SSH "
+            "banner, for 3 s. Check that SSH to gpu-node-1 is up",
+        ),
+        (
+            f"gpu-node-1 said {'x' * 400}",
+            "RDMA fabric could not be checked. Check that SSH to gpu-node-1 is up",
+        ),
+    ],
+)
+def test_a_gap_whose_reason_has_no_room_is_told_all_the_same(
+    reason: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = ("RDMA fabric", Gap(reason, "check that SSH to gpu-node-1 is up, then check again"))
+    monkeypatch.setattr(open_view, "next_gap", lambda _: found)
+    asked = View(incident=STATES["unknown"], now=NOW, ink=INKS[3], page=True, asks=True)
+    assert asked.next_gap == told
 
 
 # --- what must not be done
