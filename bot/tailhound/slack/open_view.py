@@ -196,7 +196,8 @@ class OpenView(VerdictView):
         if found is None:
             return _NOTHING
         name = escape.code(found.name, _SHOWN)
-        why = f"*{capital(found.why)}* ({name}): nothing could be asked of it."
+        said = escape.sentence(capital(found.why), _CLAIM)
+        why = f"*{said}* ({name}): nothing could be asked of it."
         return Mrkdwn(f"{why} {capital(LOOK)}.")
 
     @property

@@ -311,7 +311,7 @@ class VerdictView(PeopleView):
 
     def _kept(self, found: Sequence[Cause], most: int) -> Sequence[Cause]:
         """The links that there is room for; the primary one is never left out."""
-        left_out = [cause for cause in found[most:] if self._is_primary(cause)]
+        left_out = [cause for cause in found[most:] if self._is_primary(cause)][:1]
         return [*found[: most - len(left_out)], *left_out]
 
     def _link(self, cause: Cause, *, primary: bool, explains: str = "", alone: bool = False) -> str:
