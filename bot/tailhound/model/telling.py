@@ -291,12 +291,12 @@ def named(offer: Offer) -> str:
 
 
 def more_offers(left: Sequence[Offer]) -> str:
-    """`2 more and 1 not for now`: the suggestions that a list leaves to the page, so that every
-    list counts those that do not fit this case apart; "" for none.
+    """`2 more and 1 that does not apply`: the suggestions that a list leaves to the page, so that
+    every list counts those that do not fit this case apart; "" for none.
     """
     fit = sum(offer.offered for offer in left)
     unfit = len(left) - fit
-    counts = ((fit, "more"), (unfit, "not for now"))
+    counts = ((fit, "more"), (unfit, "that does not apply" if unfit == 1 else "that do not apply"))
     return " and ".join(f"{amount} {what}" for amount, what in counts if amount)
 
 

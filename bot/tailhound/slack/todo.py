@@ -9,6 +9,7 @@ from tailhound.model.wording import fact
 from tailhound.slack import escape
 from tailhound.slack.escape import Mrkdwn
 from tailhound.slack.ink import Ink
+from tailhound.slack.limits import PHONE_WIDTH
 
 _HELPS, _WHEN, _COMPLEXITY, _COST, _RISK, _FIRST_RISK = range(1, 7)
 """How terse a suggestion is that goes without each of these, the least important first. A whole
@@ -47,19 +48,26 @@ def offers(
     """
     shown = found[: min(4, ink.lines)]
     if found and not shown:
-        others = len(found) - 1
-        more = _linked(f"+ {others} more {ink.rest}" if others else f"Steps {ink.rest}", page_url)
-        return (Mrkdwn(f"1. {escape.said(found[0].title.rstrip('.'), _TITLE)}. {more}"),)
+        return (_first_alone(found, ink, page_url),)
     lines = [
         Mrkdwn(f"{number}. {_offer(offer, ink, shadow=shadow, first=number == 1)}")
         for number, offer in enumerate(shown, 1)
     ]
     left = telling.more_offers(found[len(shown) :])
     if found:
-        comma = "," if left.endswith("now") else ""
+        comma = "," if left.endswith("apply") else ""
         where = f"+ {left}{comma} {ink.rest}, with all steps" if left else f"Steps: {ink.rest}."
         lines.append(_linked(where, page_url))
     return tuple(lines)
+
+
+def _first_alone(found: Sequence[Offer], ink: Ink, page_url: str) -> Mrkdwn:
+    """`1. Let it load, and do not restart it. + 4 more`: two lines of a phone at most."""
+    left = f"+ {len(found) - 1} more" if found[1:] else "Steps"
+    where = left if page_url else f"{left} {ink.rest}"
+    room = 2 * PHONE_WIDTH - len(f"1. . {where}")
+    title = escape.said(found[0].title.rstrip("."), min(_TITLE, room))
+    return Mrkdwn(f"1. {title}. {_linked(where, page_url)}")
 
 
 def _linked(text: str, page_url: str) -> Mrkdwn:

@@ -260,17 +260,17 @@ def test_the_message_and_the_page_count_what_does_not_fit_now_apart_and_alike() 
     unfit = replace(RAISE, id="unfit", offered=False, why_not="No CPU limit is set")
     few = replace(LADDERS["D"][0], lines=1)
     found = (RAISE, MATCH, unfit)
-    told = "+ 1 more and 1 not for now"
+    told = "+ 1 more and 1 that does not apply"
     assert offers(found, few, shadow=False)[-1] == f"{told}, on the page, with all steps"
     none = replace(few, lines=0)
     assert offers(found, none, shadow=False) == (
         "1. Raise the CPU limit by half. + 2 more on the page",
     )
     assert offers(found[:1], none, shadow=False, page_url=PAGE) == (
-        f"1. Raise the CPU limit by half. <{PAGE}|Steps on the page>",
+        f"1. Raise the CPU limit by half. <{PAGE}|Steps>",
     )
     last = offers((RAISE, unfit), few, shadow=False)[-1]
-    assert last.startswith("+ 1 not for now, on the page")
+    assert last.startswith("+ 1 that does not apply, on the page")
     assert CONFIRMED.diagnosis is not None
     first, *others = CONFIRMED.diagnosis.causes
     causes = (replace(first, mitigations=found), *(replace(o, mitigations=()) for o in others))
