@@ -1,6 +1,6 @@
 """CPU evidence from Prometheus: the quota of a container, and how busy its nodes are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tailhound.flow import Reading, together
@@ -101,21 +101,18 @@ class ContainerCpuCollector:
         nobody_knows_which = len(rows) > 1 and not stopped and not lost
         if worst is None or nobody_knows_which:
             return facts
-        return (yield from self._of(worst, facts, (lost, used, limits), params))
+        return (yield from self._of(worst, facts, (rows, lost, used, limits), params))
 
     def _of(
         self,
         worst: Row,
         facts: ContainerCpu,
-        numbers: tuple[dict[Row, float], dict[Row, float], dict[Row, float]],
+        numbers: tuple[Mapping[Row, float | None], ...],
         params: ContainerParams,
     ) -> Reading[ContainerCpu]:
         """The facts of the worst container, with its usual share and its history."""
-        lost, used, limits = (values.get(worst) for values in numbers)
-        rows = facts.containers or ()
-        share = next(
-            (row.throttled_ratio for row in rows if (row.pod, row.container) == worst), None
-        )
+        share, lost, used, limits = (values.get(worst) for values in numbers)
+        containers = facts.containers or ()
         here = matchers(namespace=params.namespace, pod=worst[0], container=worst[1])
         now, usual = yield from usually(_throttled(here, WINDOW), params.usual)
         series, usual_series = yield from history(_throttled(here, ONSET_WINDOW), params.usual)
@@ -130,8 +127,8 @@ class ContainerCpuCollector:
             used_of_limit_ratio=ratio(used, limits),
             quota_counted=facts.quota_counted,
             usage_counted=facts.usage_counted,
-            throttled_pods_count=_held_up(rows),
-            others_throttled_count=_held_up([row for row in rows if row.pod != worst[0]]),
+            throttled_pods_count=_held_up(containers),
+            others_throttled_count=_held_up([row for row in containers if row.pod != worst[0]]),
             pods_count=facts.pods_count,
             containers=facts.containers,
             throttled_ratio_series=series,

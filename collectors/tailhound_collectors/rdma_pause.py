@@ -30,6 +30,10 @@ _RECEIVED = re.compile(r"(^|_)(rx|received)(_|$)")
 _SENT = re.compile(r"(^|_)(tx|transmitted)(_|$)")
 _UNRELATED = re.compile(r"storm|discard|transition|global|cfg|watchdog")
 STOPPED, STOPPING = "received", "sent"
+_DIRECTIONS = {
+    STOPPED: "the other end is the slow receiver, and stops this node",
+    STOPPING: "this node is the slow receiver, and stops the other end",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +51,13 @@ class Pauses:
     `counted`: whether any pause frame was ever counted there. `held_ratio` is the share of time
     (None where the driver counts frames only); `held_times` compares it, or the frames, with the
     usual, or with a quiet port (0.005, 100/s: our own defaults) where that is less.
-    `direction` says which side is the slow receiver.
+    `receives_slowly`: whether this node is the slow receiver, and not the other end; `direction`
+    says so.
     """
 
     counted: bool | None = None
     port: str | None = None
+    receives_slowly: bool | None = None
     direction: str | None = None
     held_ratio: float | None = None
     held_ratio_usual: float | None = None
@@ -140,7 +146,8 @@ class _Worst:
         return Pauses(
             counted=True,
             port=f"{nodes.get(instance, instance)} {device}",
-            direction=_direction(side),
+            receives_slowly=side == STOPPING,
+            direction=_DIRECTIONS[side],
             held_ratio=self.now.get(share),
             held_ratio_usual=self.usual.get(share),
             frames_per_second=self.now.get(frames),
@@ -180,9 +187,3 @@ def _times(row: Row, now: float, usual: float | None) -> float | None:
         return 0.0
     quiet = QUIET_SHARE if row[3] else QUIET_FRAMES_PER_SECOND
     return ratio(now, None if usual is None else max(usual, quiet))
-
-
-def _direction(side: str) -> str:
-    if side == STOPPED:
-        return "the other end is the slow receiver, and stops this node"
-    return "this node is the slow receiver, and stops the other end"

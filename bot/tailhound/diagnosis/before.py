@@ -25,8 +25,8 @@ _LATEST = 253402300799.0  # the last second that a datetime can be
 
 def beginning_of(chain: Iterable[str], causes: Iterable[Cause]) -> datetime | None:
     """When the first link of a chain began; None where nobody knows, or nothing is confirmed."""
-    known = {cause.runbook: cause.onset for cause in causes}
-    return min((at for one in chain if (at := known.get(one)) is not None), default=None)
+    links = frozenset(chain)
+    return min((one.onset for one in causes if one.runbook in links and one.onset), default=None)
 
 
 def changed_before(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tailhound.model import weighing
-from tailhound.model.candidates import explaining, has_sign
+from tailhound.model.candidates import explaining, with_sign
 from tailhound.model.evidence import Asked, Evidence, EvidenceStatus
 from tailhound.model.impossible import Impossible
 from tailhound.model.lacking import NO_USUAL, evidence_name, has_no_usual
@@ -86,8 +86,9 @@ def left_open(diagnosis: Diagnosis) -> Gaps:
     missing = [cause for cause in unknown if _misses_something(cause)]
     trouble = down(diagnosis.evidence)
     asked_for = {key for cause in missing for key in cause.evidence}
+    causes = diagnosis.causes
     others = [
-        (item, (_gap(origin(failed, trouble), diagnosis.impossible), _named(item, diagnosis)))
+        (item, (_gap(origin(failed, trouble), diagnosis.impossible), evidence_name(item, causes)))
         for item in diagnosis.evidence
         if (failed := failure(item)) is not None
         and item.name not in asked_for
@@ -99,9 +100,7 @@ def left_open(diagnosis: Diagnosis) -> Gaps:
             (_gap_of(cause, diagnosis), _unchecked(cause, diagnosis)) for cause in missing
         ),
         evidence=_grouped(told for _, told in others),
-        open_evidence=_grouped(
-            told for item, told in others if not _is_settled(item, diagnosis.causes)
-        ),
+        open_evidence=_grouped(told for item, told in others if not _is_settled(item, causes)),
     )
 
 
@@ -179,13 +178,9 @@ def _is_settled(item: Evidence, causes: Iterable[Cause]) -> bool:
     return bool(owners) and all(verdict in _DECIDED for verdict in owners)
 
 
-def _named(item: Evidence, diagnosis: Diagnosis) -> str:
-    return evidence_name(item, diagnosis.causes)
-
-
 def _unchecked(cause: Cause, diagnosis: Diagnosis) -> str:
     """The name of a cause that misses something: where claims hold, others of it were checked."""
-    part = " (in part)" if has_sign(cause, diagnosis) else ""
+    part = " (in part)" if cause in with_sign(diagnosis) else ""
     return f"{cause_name(cause.runbook)}{part}"
 
 

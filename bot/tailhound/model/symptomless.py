@@ -8,7 +8,7 @@ from typing import Any
 from tailhound.model.evidence import Evidence, EvidenceStatus
 from tailhound.model.facts import number_of
 from tailhound.model.names import listed, small
-from tailhound.model.wording import NOT_MEASURED, no_usual, number, with_usual
+from tailhound.model.wording import AS_USUAL, NOT_MEASURED, no_usual, number, times, with_usual
 
 LATENCY = "prometheus.request_latency"
 """The collector whose evidence every latency incident gets, whatever the runbooks ask."""
@@ -18,8 +18,6 @@ LOOKED_BACK_SECONDS = 2600.0
 
 NOTHING_KNOWN = "no pods are known: "
 """How a reason begins where the labels, not a backend, are why nobody can tell."""
-
-_AS_USUAL = "(as usual)"
 
 SAMPLES = 3
 """An onset needs three scrapes outside the band; with fewer nobody can tell."""
@@ -74,14 +72,14 @@ def symptomless(evidence: Iterable[Evidence]) -> Symptomless:
     young = [row for row in rows if not row.compared]
     ages = [row.history_seconds for row in young if row.history_seconds is not None]
     told = f"{no_usual(max(ages, default=None))}: {_listed(young)}" if young else ""
-    times = [row for row in rows if row.unit == "seconds"]
-    as_fast = bool(times) and not silent and all(row.compared for row in times)
+    latencies = [row for row in rows if row.unit == "seconds"]
+    as_fast = bool(latencies) and not silent and all(row.compared for row in latencies)
     if not young and not silent:
         none = f"none grew: {_as_usual(rows)}"
         return Symptomless(True, none, as_fast)
     why = "; ".join(part for part in (told, silent) if part)
     if as_fast:
-        none = f"no time grew: {_as_usual(times)}"
+        none = f"no time grew: {_as_usual(latencies)}"
         return Symptomless(False, f"unknown, but {none} ({why})", as_fast)
     if len(young) < len(rows):
         why = f"nothing grew that could be compared; {why}"
@@ -92,7 +90,7 @@ def _as_usual(rows: Sequence[_Row]) -> str:
     """`first token 700 ms, inter-token 20 ms, all as usual`; each with its usual value where one
     is not quite so.
     """
-    if all(row.beside_usual.endswith(_AS_USUAL) for row in rows):
+    if all(times(row.value, row.usual) == AS_USUAL for row in rows):
         return f"{_listed(rows)}, all as usual"
     return listed([row.beside_usual for row in rows])
 

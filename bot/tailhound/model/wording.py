@@ -11,6 +11,7 @@ from tailhound.model.evidence import FactValue
 
 NBSP = "\u00a0"
 NOT_MEASURED = "not measured"
+AS_USUAL = "as usual"
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _MANY = ("", "k", "M", "G", "T")
 _SECONDS_UP_TO = 119.5
@@ -71,7 +72,7 @@ def times(now: float, usual: float | None, *, at_least: bool = False) -> str:
     if not (0 < ratio < math.inf and 1 / ratio < math.inf):
         return ""
     if 0.9 <= ratio <= 1.1:
-        return "as usual"
+        return AS_USUAL
     text = f"x{_one_decimal(ratio)}" if ratio > 1 else f"÷{_one_decimal(1 / ratio)}"
     return f"at least {text}" if at_least else text
 

@@ -1,6 +1,5 @@
 """Small checks of a runbook that loads: what a reviewer would say."""
 
-import re
 from collections.abc import Callable, Iterator
 
 from tailhound.errors import Finding
@@ -90,19 +89,13 @@ def _checks_its_queries(runbook: Runbook) -> Iterator[Finding]:
             yield place.finding(message, "unchecked", "warning")
 
 
-_TEMPLATED = re.compile(r"{[{%].*?[%}]}", re.DOTALL)
-_WORD = re.compile(r"(?<![\w.'\"])[a-z_]+(?![\w.])")
-"""A name that is no part of another one: a threshold in what a text compares."""
-
-
 def _uses_what_it_names(runbook: Runbook) -> Iterator[Finding]:
     conditions = [claim.condition for claim in claims(runbook)]
     conditions += [plan.when for plan in runbook.evidence.values() if plan.when]
     whose = (one.of for one in runbook.mitigations)
     texts = (runbook.headline, runbook.says, runbook.beware, runbook.look, *whose)
-    text = " ".join(told.text for told in texts if told)
-    thresholds = {name for condition in conditions for name in condition.used}
-    thresholds |= {word for part in _TEMPLATED.findall(text) for word in _WORD.findall(part)}
+    told = frozenset[str]().union(*(one.names for one in texts if one))
+    thresholds = told.union(*(condition.used for condition in conditions))
     for name, threshold in runbook.thresholds.items():
         if name not in thresholds:
             message = f"the threshold {name!r} is used nowhere"
@@ -110,7 +103,7 @@ def _uses_what_it_names(runbook: Runbook) -> Iterator[Finding]:
     asked = {name for condition in conditions for name in condition.evidence}
     for name, plan in runbook.evidence.items():
         of = {fact.partition(".")[0] for fact in runbook.onset}
-        if name not in asked | of and f"{name}." not in text:
+        if name not in asked | of and name not in told:
             message = f"the evidence {name!r} is used nowhere"
             yield plan.place.finding(message, "unused", "warning")
 

@@ -24,9 +24,10 @@ class Looks:
     command: Says | None = None
 
     @property
-    def text(self) -> str:
-        """All of it, for whoever looks for names."""
-        return " ".join(one.text for one in (self.stands_out, self.at, self.command) if one)
+    def names(self) -> frozenset[str]:
+        """What any of them is filled with."""
+        told = (self.stands_out, self.at, self.command)
+        return frozenset[str]().union(*(one.names for one in told if one))
 
     def render(
         self, inputs: Mapping[str, Any], facts: Facts, thresholds: Mapping[str, float]

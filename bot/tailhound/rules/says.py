@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateSyntaxError
+from jinja2 import StrictUndefined, TemplateSyntaxError, meta
 from jinja2.environment import Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -62,9 +62,10 @@ _ENVIRONMENT = _environment()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Says:
-    """One checked paragraph."""
+    """One checked paragraph; `names` are what it is filled with: evidence, inputs, thresholds."""
 
     text: str
+    names: frozenset[str]
     _template: Template
     _evidence: Mapping[str, Schema]
     _inputs: tuple[str, ...]
@@ -181,7 +182,8 @@ def compile_says(
             _place(source.place, text, file).finding(f"{key}: {text}")
             for text in dict.fromkeys(found)
         )
-    return Says(source.text, template, vocabulary.evidence, inputs), ()
+    names = frozenset(meta.find_undeclared_variables(tree))
+    return Says(source.text, names, template, vocabulary.evidence, inputs), ()
 
 
 _FIELD = re.compile(r"no field on (\w+) named '(\w+)'")

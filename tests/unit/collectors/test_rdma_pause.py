@@ -48,6 +48,7 @@ def test_this_node_is_the_slow_receiver_when_it_sends_the_frames() -> None:
     assert facts.held_ratio == pytest.approx(0.3)
     assert facts.held_times == pytest.approx(60)
     assert facts.port == "gpu-1 eth2"
+    assert facts.receives_slowly is True
     assert facts.direction == "this node is the slow receiver, and stops the other end"
 
 
@@ -57,6 +58,7 @@ def test_this_node_is_the_slow_receiver_when_it_sends_the_frames() -> None:
 def test_drivers_that_count_frames_only(name: str) -> None:
     facts = collected({"__name__": names(name), f"ethtool_{name}": rate(5000, 10)})
     assert (facts.held_ratio, facts.frames_per_second, facts.held_times) == (None, 5000, 50)
+    assert facts.receives_slowly is False
     assert facts.direction == "the other end is the slow receiver, and stops this node"
 
 
