@@ -122,11 +122,15 @@ def test_who_is_on_it_is_told_once() -> None:
     assert str(made.blocks).count("is on it") == 1
 
 
-def test_a_resolved_message_without_a_symptom_says_what_was_measured() -> None:
-    unknown = STATES["unknown"]
-    assert unknown.diagnosis is not None
-    found = replace(unknown.diagnosis, symptom=None)
-    over = replace(unknown, diagnosis=found, state=State.RESOLVED, resolved_at=NOW)
+@pytest.mark.parametrize(("state", "is_told"), [("unknown", True), ("confirmed", False)])
+def test_a_resolved_message_with_neither_symptom_nor_cause_says_what_was_measured(
+    state: str, is_told: bool
+) -> None:
+    """A cause without a symptom says itself why it is not sure."""
+    incident = STATES[state]
+    assert incident.diagnosis is not None
+    found = replace(incident.diagnosis, symptom=None)
+    over = replace(incident, diagnosis=found, state=State.RESOLVED, resolved_at=NOW)
     made = message(over, page_url=PAGE, now=NOW)
     (told,) = (one["text"]["text"] for one in made.blocks if one["block_id"].startswith("S:"))
-    assert f"Measured symptom: {telling.no_symptom(found)}" in told
+    assert (f"Measured symptom: {telling.no_symptom(found)}" in told) is is_told
